@@ -93,9 +93,15 @@ func (b *batch) settled(p Point, submitted bool) {
 }
 
 func tell(all []func(Point, bool), p Point, submitted bool) {
-	if len(all) > 0 {
-		defer tell(all[1:], p, submitted)
-		all[0](p, submitted)
+	i := 0
+	defer func() {
+		if i < len(all) { // one has panicked
+			tell(all[i:], p, submitted)
+		}
+	}()
+	for i < len(all) {
+		i++
+		all[i-1](p, submitted)
 	}
 }
 
@@ -103,8 +109,14 @@ func tell(all []func(Point, bool), p Point, submitted bool) {
 func (b *batch) ended() { call(b.finally) }
 
 func call(all []func()) {
-	if len(all) > 0 {
-		defer call(all[1:])
-		all[0]()
+	i := 0
+	defer func() {
+		if i < len(all) { // one has panicked
+			call(all[i:])
+		}
+	}()
+	for i < len(all) {
+		i++
+		all[i-1]()
 	}
 }

@@ -43,7 +43,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	_, err := tree.Insert(ctx, keys, values)
 	require.NoError(t, err)
-	then, err := tree.Snapshot(ctx)
+	then, err := tree.Copy(ctx)
 	require.NoError(t, err)
 	_, err = tree.Delete(ctx, keys[:900])
 	require.NoError(t, err)
@@ -60,9 +60,9 @@ func TestSnapshot(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1001, n)
 	require.NoError(t, then.Close())
-	_, err = then.Snapshot(ctx)
+	_, err = then.Copy(ctx)
 	require.ErrorIs(t, err, vk.ErrClosed)
-	_, err = new(host.Tree[int64, float64]).Snapshot(ctx)
+	_, err = new(host.Tree[int64, float64]).Copy(ctx)
 	require.ErrorIs(t, err, vk.ErrNotOpen)
 }
 

@@ -171,9 +171,9 @@ func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return t.open().save(ctx, w, "btree")
 }
 
-// Snapshot returns a tree with the pairs that t has now. It takes the same time for any number of pairs: the two share
+// Copy returns a tree with the pairs that t has now. It takes the same time for any number of pairs: the two share
 // memory, and what later calls change is copied first. Close it like any other.
-func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Tree[K, V], error) {
+func (t *Tree[K, V]) Copy(ctx context.Context) (*Tree[K, V], error) {
 	c, err := t.open().opened().copied(ctx)
 	if err != nil {
 		return nil, err

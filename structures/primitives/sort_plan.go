@@ -66,7 +66,7 @@ func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 	case pairs:
 		t = tileShape{workgroup: 256, items: 20}
 	default:
-		t = tileShape{workgroup: 384, items: 16}
+		t = tileShape{workgroup: 256, items: 16}
 	}
 	// A tile that is too large for the device is made smaller. Each subgroup has rows of counters, whose memory the
 	// elements use later. If a workgroup has fewer invocations than there are digits, their number is a power of two,

@@ -20,11 +20,11 @@ type shortPush struct {
 const mostShort = 2048
 
 // shortTile returns the shape of the workgroup that sorts a short array: a subgroup. In shared memory it has a key and
-// two indices for each element, and a counter for each digit (shaders/primitives/sort_short.comp).
+// two indices for each element, and two words for each digit (shaders/primitives/sort_short.comp).
 func (p *Primitives) shortTile(w structures.Width) tileShape {
 	s := p.d.SubgroupSize()
 	t := tileShape{workgroup: s, subgroups: 1, items: mostShort / s}
-	for (w.Bytes()+8)*t.elements()+4*radix+64 > p.d.Info().SharedBytes {
+	for (w.Bytes()+8)*t.elements()+8*radix+64 > p.d.Info().SharedBytes {
 		t.items /= 2
 	}
 	return t

@@ -166,12 +166,13 @@ func TestSortBits(t *testing.T) {
 	})
 }
 
-// The shapes of GPUs, as far as the shared memory of this device allows. Each is compiled anew, which takes time.
+// Numbers of items like those of GPUs, in workgroups as large as the shared memory of this device allows. Each is
+// compiled anew, which takes time.
 func TestSortShapes(t *testing.T) {
 	pass.OneWidth(t, "other tests sort by the device's own shape at every width")
 	const n = 9000
-	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 14},
-		MultiPass: {workgroup: 256, items: 20}} {
+	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 26},
+		MultiPass: {workgroup: 512, items: 18}} {
 		r := newRig(t, Options{Form: form})
 		r.p.sorts = shape
 		testSort[uint32, uint32](r, numbers[uint32](9, n, 0), Length{N: n}, n, 0, 32, fmt.Sprint(form, shape))

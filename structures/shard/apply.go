@@ -30,7 +30,7 @@ func (d *dictionary[K, V]) apply(ctx context.Context, b structures.Batch[K, V]) 
 		left, err = d.applyKeyed(ctx, b, r)
 	}
 	if err == nil && len(inserted) != 0 {
-		d.afterInsertion(ctx)
+		d.afterInsertion(ctx, len(inserted))
 	}
 	return pipeline.MadeResults(r, unfinished(left, err))
 }

@@ -16,17 +16,16 @@ const (
 )
 
 // beforeInsertion sets the split points by a sample of the keys that a tree will get, if these are more than all before
-// them. The few pairs that there are move. If that fails, the batch goes where the split points are now.
+// them. The pairs that there are move, unless the keys are too few different ones to divide them by. If that fails, the
+// batch goes where the split points are now.
 func (d *dictionary[K, V]) beforeInsertion(ctx context.Context, keys []K) {
-	n, before := uint64(len(keys)), d.held+d.inserted
-	d.inserted += n
-	if d.trees == nil || d.place.shards == 1 || n <= before {
+	if d.trees == nil || d.place.shards == 1 || uint64(len(keys)) <= d.held+d.inserted {
 		return
 	}
 	splits := d.sample(keys)
 	if d.place.splits == nil {
 		d.place.splits = splits
-	} else if d.tidyInside(ctx) == nil {
+	} else if len(slices.Compact(slices.Clone(splits))) == len(splits) && d.tidyInside(ctx) == nil {
 		_ = d.moveTo(ctx, splits)
 	}
 }
@@ -44,10 +43,12 @@ func (d *dictionary[K, V]) sample(keys []K) (splits []uint64) {
 	return splits
 }
 
-// afterInsertion evens out the shards of a tree if they are uneven. It looks when as many keys were inserted as there
-// were pairs the last time, so that the cost is a constant for each insertion. The insertion was done, whatever becomes
-// of this: after an error all queries answer as before, and it is tried again later.
-func (d *dictionary[K, V]) afterInsertion(ctx context.Context) {
+// afterInsertion counts n keys that were inserted, and evens out the shards of a tree if they are uneven. It looks
+// when as many keys were inserted as there were pairs the last time, so that the cost is a constant for each
+// insertion. The insertion was done, whatever becomes of this: after an error all queries answer as before, and it is
+// tried again later.
+func (d *dictionary[K, V]) afterInsertion(ctx context.Context, n int) {
+	d.inserted += uint64(n)
 	if d.trees == nil || d.place.shards == 1 || d.inserted < max(d.held, uint64(leastGrowth*d.place.shards)) {
 		return
 	}

@@ -103,7 +103,7 @@ type batch struct {
 }
 
 const (
-	shardBlock = 1 << 20 // operations of a block for each shard; larger and smaller ones are slower (BenchmarkBlocks)
+	shardBlock = 1 << 20 // operations of a block for each shard; a compromise (BenchmarkBlocks)
 	inFlight   = 3       // blocks: one is divided, the shards work on another, and the results of one are put back
 	leastShare = 1 << 12 // operations for which another core pays off
 )

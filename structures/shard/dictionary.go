@@ -88,7 +88,7 @@ func (d *dictionary[K, V]) updateInside(ctx context.Context, kind structures.Kin
 	d.beforeInsertion(ctx, keys)
 	err := d.updateShards(ctx, kind, keys, values, status)
 	if err == nil {
-		d.afterInsertion(ctx)
+		d.afterInsertion(ctx, len(keys))
 	}
 	return err
 }

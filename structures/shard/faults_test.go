@@ -369,7 +369,7 @@ func TestForgottenPairs(t *testing.T) {
 	require.NoError(t, treeOf[uint32, uint32](t, 3).Load(ctx, &file))
 }
 
-// Any change deletes them if it can, so that they don't come back when their keys do.
+// They don't come back when their keys do.
 func TestForgottenPairsStayAway(t *testing.T) {
 	pass.OneWidth(t, inHost)
 	ctx := t.Context()
@@ -1218,4 +1218,39 @@ func TestBatchesAreAtomic(t *testing.T) {
 	writers.Wait()
 	done.Store(true)
 	readers.Wait()
+}
+
+// Split points come from the first large batch that was inserted, not from one that failed, and not from one with too
+// few different keys.
+func TestOtherFirstKeys(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(3000)
+	even := func(x *shard.Tree[uint32, uint32], what string) {
+		lens, err := shard.Lens(x)
+		require.NoError(t, err)
+		for _, n := range lens {
+			require.InDelta(t, 1000, n, 100, "%s: %v", what, lens)
+		}
+	}
+	shards := broken(healthy)
+	x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1], shards[2])
+	require.NoError(t, err)
+	_, err = x.Insert(ctx, []uint32{3000}, []uint32{0})
+	require.NoError(t, err)
+	for _, b := range shards {
+		b.left.Store(0)
+	}
+	_, err = x.Insert(ctx, keys, keys)
+	require.Error(t, err)
+	for _, b := range shards {
+		b.left.Store(healthy)
+	}
+	_, err = x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	even(x, "after a batch that failed")
+
+	hot := slices.Repeat([]uint32{2999}, 3002)
+	_, err = x.InsertAdd(ctx, hot, hot)
+	require.NoError(t, err)
+	even(x, "after many operations on one key")
 }

@@ -32,7 +32,7 @@ func onHost[K, V structures.Number]() {
 		want[pair.Key] = pair.Value
 	}
 	queries(what, tree, want)
-	then := must(tree.Snapshot(ctx))
+	then := must(tree.Copy(ctx))
 	holds(what+", a snapshot", then, want)
 	check(then.Close())
 	// Both load what the other one, or a structure in GPU memory, has saved, and the other way round.

@@ -153,9 +153,7 @@ func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) 
 	err = p.run(ctx, b)
 	err = joint.Error(err, p.end(b, err != nil))
 	panics = false
-	left = b.left
-	*b = batch{finished: b.finished} // so that the caller's memory can be freed
-	return left, err
+	return b.left, err
 }
 
 // end waits for the chunks that are running. failed says that the batch stopped early. Chunks in flight are finished in
@@ -166,10 +164,12 @@ func (p *Pipeline) end(b *batch, failed bool) (err error) {
 	}
 	for _, s := range p.slots {
 		s.settled()
+		clear(s.columns[:cap(s.columns)]) // so that the caller's memory can be freed
 	}
 	if failed || err != nil {
 		b.zero()
 	}
+	*b = batch{finished: b.finished, left: b.left}
 	return err
 }
 

@@ -31,7 +31,7 @@ func (d onDevice) snapshot(ctx context.Context) (Snapshot, error) { return d.Sna
 
 type onHost struct{ *host.Tree[uint64, uint64] }
 
-func (d onHost) snapshot(ctx context.Context) (Snapshot, error) { return d.Snapshot(ctx) }
+func (d onHost) snapshot(ctx context.Context) (Snapshot, error) { return d.Copy(ctx) }
 
 // empty makes a dictionary without pairs, in the host's memory if d is nil.
 func empty(ctx context.Context, d *vk.Device) (dictionary, error) {

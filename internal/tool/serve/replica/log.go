@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
@@ -185,6 +188,38 @@ func (l *log) damaged(index uint64, err error) error {
 
 // snapshotFolder is where the library keeps snapshots.
 const snapshotFolder = "snapshots"
+
+// openSnapshots opens the folder of snapshots, which only the server's user may read, and removes what a server that
+// was killed has left unfinished. The caller has the log open, so no other server uses the folder.
+func openSnapshots(dir string, output hclog.Logger) (*raft.FileSnapshotStore, error) {
+	path := filepath.Join(dir, snapshotFolder)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o700); err != nil {
+		return nil, err
+	}
+	all, err := os.ReadDir(path)
+	for _, x := range all {
+		if strings.HasSuffix(x.Name(), ".tmp") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(path, x.Name())))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return raft.NewFileSnapshotStoreWithLogger(dir, 2, output)
+}
+
+// newest lists the newest snapshot alone. If it can't be restored, the library would take an older one, and then lack
+// the entries between the two.
+type newest struct{ *raft.FileSnapshotStore }
+
+// List returns the newest snapshot.
+func (s newest) List() ([]*raft.SnapshotMeta, error) {
+	all, err := s.FileSnapshotStore.List()
+	return all[:min(1, len(all))], err
+}
 
 // checkSnapshots reads the newest snapshot, of which the library has a checksum, and returns the last entry that it
 // has. Without the check, the library would take an older one, or none.

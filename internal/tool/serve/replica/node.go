@@ -194,10 +194,11 @@ func (n *Node) start(ctx context.Context) error {
 	}
 	output := hclog.New(&hclog.LoggerOptions{Name: "raft", Level: level, DisableTime: true,
 		Output: slog.NewLogLogger(n.o.Log.Handler(), slog.LevelWarn).Writer()})
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(n.o.Dir, 2, output)
+	files, err := openSnapshots(n.o.Dir, output)
 	if err != nil {
 		return err
 	}
+	snapshots := newest{files}
 	last, err := checkSnapshots(n.o.Dir, snapshots)
 	if err != nil {
 		return err
@@ -221,7 +222,7 @@ func (n *Node) start(ctx context.Context) error {
 	}
 	var entries raft.LogStore = n.log
 	if n.several() {
-		if entries, err = raft.NewLogCache(64, n.log); err != nil {
+		if entries, err = raft.NewLogCache(16, n.log); err != nil {
 			return err
 		}
 	}
@@ -265,10 +266,11 @@ func (n *Node) transport(output hclog.Logger) (raft.Transport, error) {
 func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
-	c.MaxAppendEntries = 16              // of up to a MiB each
+	c.MaxAppendEntries = 8               // of a MiB each, or of one command that is larger
 	c.SnapshotThreshold = math.MaxUint64 // the Node says when
 	c.TrailingLogs = cmp.Or(n.o.trailing, 2048)
-	if !n.several() { // nobody else to wait for
+	if !n.several() { // nobody else to wait for, and nobody who lacks an entry
+		c.TrailingLogs = cmp.Or(n.o.trailing, 1)
 		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond,
 			50*time.Millisecond
 	}
@@ -416,19 +418,23 @@ func (n *Node) notLeader() error {
 	return &NotLeaderError{leader}
 }
 
-// Read calls read with the state, which doesn't change meanwhile. It has all that was answered before the call: the
-// leader asks a majority of the members whether it still leads. If stale is set, a follower may answer, with a state
-// that is at most Options.Stale old. Errors: *NotLeaderError, ErrClosed, and read's.
+// Read calls read with the state, which doesn't change meanwhile. It has all that was answered before the call: a
+// majority of the members stores an entry first, one for all calls that come meanwhile. If stale is set, a follower
+// may answer, with a state that is at most Options.Stale old. Errors: *NotLeaderError, ErrClosed, and read's.
 func (n *Node) Read(ctx context.Context, stale bool, read func(View) error) error {
 	if err := n.mayRead(ctx, stale); err != nil {
 		return err
 	}
 	n.state.mu.RLock()
 	defer n.state.mu.RUnlock()
-	if err := n.Err(); err != nil {
+	if err := cmp.Or(n.Err(), n.state.broken); err != nil {
 		return err
 	}
-	return read(View{n.state})
+	err := read(View{n.state})
+	if errors.Is(err, vk.ErrDeviceLost) {
+		n.fail(err)
+	}
+	return err
 }
 
 func (n *Node) mayRead(ctx context.Context, stale bool) error {
@@ -455,9 +461,14 @@ func (n *Node) mayRead(ctx context.Context, stale bool) error {
 // Now returns the time in milliseconds since 1970, but never one before that of an entry.
 func (n *Node) Now() int64 { return max(time.Now().UnixMilli(), n.state.now.Load()) }
 
-// Age returns how long ago the leader had the state of this member, by the clocks of both.
+// Age returns how long ago the leader had the state of this member, by the clocks of both. If the clocks say that it
+// has yet to come, because one of them has jumped, the age is unknown: the greatest there is.
 func (n *Node) Age() time.Duration {
-	return max(0, time.Since(time.UnixMilli(n.state.now.Load())))
+	age := time.Since(time.UnixMilli(n.state.now.Load()))
+	if age < -time.Second {
+		return math.MaxInt64
+	}
+	return max(0, age)
 }
 
 // Status is what a Node tells about itself.
@@ -505,15 +516,25 @@ func (n *Node) Compact() error {
 // answers.
 func (n *Node) Close() error {
 	if _, self := n.Leader(); self && n.several() && n.Err() == nil {
-		_ = n.raft.LeadershipTransfer().Error() // without it, the others notice after a second
+		handed := make(chan error, 1)
+		go func() { handed <- n.raft.LeadershipTransfer().Error() }() // or the others notice after a second
+		select {
+		case <-handed:
+		case <-n.failed:
+		}
 	}
 	close(n.closing)
-	if n.Err() != nil { // the library may wait for a disk that doesn't answer
+	down := make(chan error, 1)
+	go func() {
+		n.workers.Wait()
+		down <- n.raft.Shutdown().Error()
+	}()
+	select {
+	case err := <-down:
 		close(n.ended)
-		return n.Err()
+		return errors.Join(err, n.close(), n.log.Close(), n.state.close())
+	case <-n.failed: // the library may wait for a disk that doesn't answer
+		close(n.ended)
+		return n.err
 	}
-	n.workers.Wait()
-	err := n.raft.Shutdown().Error()
-	close(n.ended)
-	return errors.Join(err, n.close(), n.log.Close(), n.state.close())
 }

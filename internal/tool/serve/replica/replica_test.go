@@ -333,7 +333,7 @@ func TestDeadlines(t *testing.T) {
 // A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
-	n := open(t, Options{Dir: dir})
+	n := open(t, Options{Dir: dir, trailing: 1 << 12})
 	lead(t, n)
 	for i := range uint64(200) {
 		_, err := n.Write([]Op{set(i, 0x1122334455667788)})
@@ -398,7 +398,7 @@ func TestDamage(t *testing.T) {
 		})
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, snapshotFolder)))
-	n = open(t, Options{Dir: dir}) // the log has all entries yet
+	n = open(t, Options{Dir: dir, trailing: 1 << 12}) // the log has all entries yet
 	require.NoError(t, n.Close())
 	l, err := openLog(log)
 	require.NoError(t, err)

@@ -23,6 +23,7 @@ type state struct {
 	reads     *combine.Ordered[uint64, uint64] // the pairs, for many readers
 	deadlines deadlines
 	clock     int64 // the latest time of an entry
+	broken    error // an entry is half applied; nil: none is
 
 	count atomic.Uint64 // pairs
 	first atomic.Int64  // the earliest deadline; 0: none
@@ -59,7 +60,7 @@ func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlin
 	s.publish(n)
 	s.mu.Unlock()
 	if before != nil {
-		return before.Close()
+		_ = before.Close() // the new ones are in their place, whatever becomes of it
 	}
 	return nil
 }
@@ -204,11 +205,16 @@ func (x *slot) remove() {
 	x.there, x.deadline, x.value = false, 0, 0
 }
 
-// commit writes what the slots have changed, while nobody reads.
+// commit writes what the slots have changed, while nobody reads. After an error, nobody reads what is half done.
 func (s *state) commit(ctx context.Context, clock int64) error {
-	w := &s.work
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.broken = s.write(ctx, clock)
+	return s.broken
+}
+
+func (s *state) write(ctx context.Context, clock int64) error {
+	w := &s.work
 	before := s.count.Load()
 	count := before
 	if len(w.insert) > 0 {

@@ -86,6 +86,12 @@ func (n *Node) gather() {
 		if all = n.admit(&s, all); len(s.writes) == 0 {
 			continue
 		}
+		if err := n.Err(); err != nil { // the callers have left, and may have changed their operations
+			for _, w := range s.writes {
+				w.finish(nil, &UnknownError{err})
+			}
+			continue
+		}
 		s.ops, s.started = len(all), time.Now()
 		s.future = n.raft.Apply(n.o.Types.encode(nil, s.started.UnixMilli(), all), 0)
 		n.stored <- s
@@ -199,7 +205,8 @@ type round struct {
 	err  error
 }
 
-// verified returns nil if this member was the leader at some moment during the call.
+// verified returns nil if this member was the leader at some moment during the call, and has applied all that was
+// stored before it.
 func (n *Node) verified(ctx context.Context) error {
 	v := &n.verify
 	v.mu.Lock()
@@ -236,7 +243,9 @@ func (n *Node) ask() {
 		if r == nil {
 			return
 		}
-		if n.raft.VerifyLeader().Error() != nil {
+		// VerifyLeader would count answers to messages that were sent before it was called. If the process was paused
+		// between, another leader may have taken writes since. What a majority has stored after the call can't be.
+		if n.raft.Barrier(0).Error() != nil {
 			r.err = n.notLeader()
 		}
 		close(r.done)
