@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type conn struct {
 	net net.Conn
 	id  int64
 
+	opened   time.Time
 	name     string
 	authed   bool
 	resp3    bool
@@ -48,6 +50,9 @@ type conn struct {
 
 // serve answers commands until the client or the server ends.
 func (c *conn) serve() {
+	if c.handshake() != nil {
+		return
+	}
 	for !c.quit {
 		if err := c.read(); err != nil {
 			return
@@ -66,6 +71,19 @@ func (c *conn) serve() {
 		}
 		c.keep(rest)
 	}
+}
+
+// handshake makes sure that a client of TLS does its part in time.
+func (c *conn) handshake() error {
+	n, ok := c.net.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	_ = n.SetDeadline(c.opened.Add(c.s.o.stalled))
+	if c.s.stopping.Load() { // before or after it has set its own deadline
+		return net.ErrClosed
+	}
+	return n.Handshake()
 }
 
 // keep moves the incomplete command to the beginning of the buffer, and gives up memory that was needed only once.
@@ -104,9 +122,12 @@ func (c *conn) read() error {
 		c.in = slices.Grow(c.in, cap(c.in))
 	}
 	deadline := time.Time{}
-	if len(c.in) > 0 {
-		deadline = time.Now().Add(stalled)
-	} else if c.s.o.Idle > 0 {
+	switch {
+	case !c.authed: // strangers can't hold all places
+		deadline = c.opened.Add(c.s.o.stalled)
+	case len(c.in) > 0:
+		deadline = time.Now().Add(c.s.o.stalled)
+	case c.s.o.Idle > 0:
 		deadline = time.Now().Add(c.s.o.Idle)
 	}
 	_ = c.net.SetReadDeadline(deadline)
@@ -194,7 +215,7 @@ func (c *conn) send() error {
 	if len(c.out) == 0 {
 		return nil
 	}
-	_ = c.net.SetWriteDeadline(time.Now().Add(stalled))
+	_ = c.net.SetWriteDeadline(time.Now().Add(c.s.o.stalled))
 	_, err := c.net.Write(c.out)
 	c.out = c.out[:0]
 	return err

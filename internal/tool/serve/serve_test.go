@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -345,7 +346,7 @@ func FuzzRequest(f *testing.F) {
 			go func() { _, _ = io.Copy(io.Discard, ours) }()
 			_, _ = ours.Write(in)
 		}()
-		(&conn{s: s, net: theirs, in: make([]byte, 0, smallBuffer), authed: true}).serve()
+		(&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
 	})
 }
 
@@ -401,6 +402,40 @@ func TestTooManyClients(t *testing.T) {
 	c := dial(t, address)
 	c.pipeline("PING")
 	require.Equal(t, "-ERR max number of clients reached", dial(t, address).reply())
+}
+
+// Clients that say nothing, before the password or in a handshake of TLS, don't keep others out.
+func TestSilentClients(t *testing.T) {
+	o := Options{MaxClients: 1, Password: "secret", stalled: 300 * time.Millisecond}
+	s, address := started(t, replica.Options{}, o)
+	silent := dial(t, address)
+	_, err := silent.conn.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+
+	web := httptest.NewUnstartedServer(nil)
+	web.StartTLS()
+	web.Close()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", web.TLS)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, l) }()
+	first, second := dial(t, l.Addr().String()), dial(t, l.Addr().String())
+	_, err = second.conn.Read(make([]byte, 1))
+	require.Error(t, err, "refused at once")
+	_, err = first.conn.Read(make([]byte, 1))
+	require.Error(t, err, "no handshake")
+	require.Eventually(t, func() bool {
+		third, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			return false
+		}
+		defer third.Close()
+		c := &caller{t: t, conn: third}
+		return c.pipeline("AUTH secret")[0] == "OK"
+	}, 5*time.Second, 20*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
 }
 
 // A server that stops answers what it has begun, and leaves no goroutine.
