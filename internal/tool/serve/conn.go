@@ -267,6 +267,9 @@ func (c *conn) flushOps() {
 		}
 		at += r.n
 	}
+	if err != nil {
+		c.ops = nil // the Node may still have them
+	}
 	c.ops, c.replies = c.ops[:0], c.replies[:0]
 }
 
