@@ -98,6 +98,9 @@ func (c *conn) do(args [][]byte) {
 	}
 	x := known[string(name)]
 	switch {
+	case string(name) == "POST" || string(name) == "HOST:": // a web page's request, whose body may be commands
+		c.s.o.Log.Warn("a request of HTTP", "from", c.net.RemoteAddr())
+		c.quit = true
 	case x == nil || len(name) != len(args[0]):
 		c.fail("ERR unknown command '%.64s'", args[0])
 	case x.arity > 0 && len(args) != x.arity || len(args) < -x.arity:

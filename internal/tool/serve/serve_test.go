@@ -397,6 +397,19 @@ func TestLimits(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF, "idle")
 }
 
+// A web page can't write by a request to the server's port.
+func TestHTTP(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	for _, head := range []string{"POST / HTTP/1.1\r\n", "post / HTTP/1.1\r\n", "host: x\r\n"} {
+		c := dial(t, address)
+		_, err := c.conn.Write([]byte(head + "Content-Length: 9\r\n\r\nSET 1 10\r\n"))
+		require.NoError(t, err)
+		all, _ := io.ReadAll(c.conn)
+		require.Empty(t, string(all))
+	}
+	require.Zero(t, s.node.Status().Keys)
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)
