@@ -18,7 +18,7 @@ import (
 const (
 	smallBuffer = 16 << 10
 	largeBuffer = 1 << 20 // for pipelines; single commands may be larger
-	mostOps     = 1 << 16 // of a batch, unless one command has more
+	mostOps     = 1 << 16 // operations or replies of a batch, unless one command has more
 	mostOut     = 1 << 20 // bytes of answers that wait for the end of a batch
 )
 
@@ -95,11 +95,15 @@ func (c *conn) keep(rest []byte) {
 	c.in = c.in[:n]
 	if n == 0 && (cap(c.in) > largeBuffer || c.calm > 64 && cap(c.in) > smallBuffer) {
 		c.in, c.calm = make([]byte, 0, smallBuffer), 0
+		c.args = nil // parts of the old buffer
+	}
+	if cap(c.args) > 1<<13 {
+		c.args = nil
 	}
 	if cap(c.out) > 1<<18 {
 		c.out = nil
 	}
-	if cap(c.ops) > 1<<13 {
+	if max(cap(c.ops), cap(c.keys), cap(c.replies)) > 1<<13 {
 		c.ops, c.keys, c.replies = nil, nil, nil
 	}
 }
@@ -171,7 +175,7 @@ func (c *conn) commands(in []byte) (rest []byte, err error) {
 		if len(c.args) > 0 {
 			c.do(c.args)
 		}
-		if len(c.ops) >= mostOps || len(c.queries) >= mostQueries {
+		if max(len(c.ops), len(c.replies)) >= mostOps || len(c.queries) >= mostQueries {
 			c.flush()
 		}
 		if len(c.out) > mostOut && c.send() != nil {

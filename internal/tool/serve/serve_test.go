@@ -410,6 +410,31 @@ func TestHTTP(t *testing.T) {
 	require.Zero(t, s.node.Status().Keys)
 }
 
+// A connection gives up the memory of large commands, and doesn't gather replies without end.
+func TestMemory(t *testing.T) {
+	s, _ := started(t, replica.Options{}, Options{})
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	go func() { _, _ = io.Copy(io.Discard, ours) }()
+	c := &conn{s: s, net: theirs, opened: time.Now(), authed: true}
+	c.in = []byte("EXISTS" + strings.Repeat(" 1", longestLine/2-10) + "\n" + strings.Repeat("x\n", 3*mostOps))
+	rest, err := c.commands(c.in)
+	require.NoError(t, err)
+	require.Less(t, len(c.replies), mostOps)
+	c.flush()
+	c.keep(rest)
+	require.Nil(t, c.replies)
+
+	c.in = redcon.AppendArray(nil, 1<<14)
+	for range 1 << 14 {
+		c.in = redcon.AppendBulkString(c.in, "EXISTS")
+	}
+	rest, err = c.commands(c.in)
+	require.NoError(t, err)
+	c.keep(rest)
+	require.Nil(t, c.args)
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)
