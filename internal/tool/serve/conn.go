@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tidwall/redcon"
@@ -35,9 +36,11 @@ type conn struct {
 	readOnly bool // followers may answer
 	quit     bool
 
-	in   []byte // read and not yet done
-	calm int    // reads since one has filled a quarter of the buffer
-	out  []byte // not yet sent
+	in   []byte    // read and not yet done
+	due  time.Time // when the incomplete command of in must have come; zero: in was not yet looked through
+	seen partial   // how far that command was looked through
+	calm int       // reads since one has filled a quarter of the buffer
+	out  []byte    // not yet sent
 	args [][]byte
 	text []byte // a value that is about to be sent
 
@@ -91,8 +94,14 @@ func (c *conn) keep(rest []byte) {
 	if c.calm++; len(c.in) > cap(c.in)/4 {
 		c.calm = 0
 	}
-	n := copy(c.in, rest)
-	c.in = c.in[:n]
+	n := len(rest)
+	if n < len(c.in) { // otherwise it is at the beginning
+		copy(c.in, rest)
+		c.in, c.due, c.seen = c.in[:n], time.Time{}, partial{}
+	}
+	if n > 0 && c.due.IsZero() {
+		c.due = time.Now().Add(c.s.o.stalled)
+	}
 	if n == 0 && (cap(c.in) > largeBuffer || c.calm > 64 && cap(c.in) > smallBuffer) {
 		c.in, c.calm = make([]byte, 0, smallBuffer), 0
 		c.args = nil // parts of the old buffer
@@ -130,7 +139,7 @@ func (c *conn) read() error {
 	case !c.authed: // strangers can't hold all places
 		deadline = c.opened.Add(c.s.o.stalled)
 	case len(c.in) > 0:
-		deadline = time.Now().Add(c.s.o.stalled)
+		deadline = c.due
 	case c.s.o.Idle > 0:
 		deadline = time.Now().Add(c.s.o.Idle)
 	}
@@ -165,6 +174,11 @@ var errLong = errors.New("the command is too long")
 
 // commands does the commands of a buffer, and returns the incomplete one at its end. The error is one of the protocol.
 func (c *conn) commands(in []byte) (rest []byte, err error) {
+	if !c.due.IsZero() {
+		if whole, err := c.seen.whole(in); err != nil || !whole {
+			return in, err
+		}
+	}
 	for len(in) > 0 && !c.quit {
 		var ok bool
 		var after []byte
@@ -201,17 +215,55 @@ func next(in []byte, into [][]byte) (ok bool, args [][]byte, rest []byte, err er
 			err = errProtocol
 		}
 	}()
-	if in[0] != '*' {
-		line := bytes.IndexByte(in, '\n')
-		switch {
-		case in[0] == '$':
-			return false, into, in, errProtocol
-		case line > longestLine || line < 0 && len(in) > longestLine:
-			return false, into, in, errLine
-		}
+	line := bytes.IndexByte(in[:min(len(in), longestLine+1)], '\n')
+	if line < 0 && len(in) > longestLine {
+		return false, into, in, errLine
+	}
+	if in[0] == '$' {
+		return false, into, in, errProtocol
 	}
 	ok, args, _, rest, err = redcon.ReadNextCommand(in, into)
 	return ok, args, rest, err
+}
+
+// partial is how far an incomplete command was looked through, so that none of its bytes is looked at for each read.
+type partial struct {
+	at   int // where the next argument begins; 0: the number of arguments is not known
+	left int // arguments from there on
+}
+
+// whole reports whether the rest of a command has come. It is also true for a line, which is short, and for some
+// mistakes, which next will find.
+func (p *partial) whole(in []byte) (bool, error) {
+	for p.at == 0 || p.left > 0 {
+		first, mark := p.at == 0, byte('$')
+		if first {
+			mark = '*'
+		}
+		head := in[p.at:min(len(in), p.at+longestLine)]
+		end := bytes.IndexByte(head, '\n')
+		switch {
+		case len(head) > 0 && head[0] != mark:
+			return true, nil
+		case end < 0 && len(head) == longestLine:
+			return false, errLine
+		case end < 0:
+			return false, nil
+		}
+		n, err := strconv.Atoi(string(bytes.TrimSuffix(head[1:end], []byte("\r"))))
+		after := p.at + end + 1
+		switch {
+		case err != nil || n < 0:
+			return false, errProtocol
+		case first:
+			p.at, p.left = after, n
+		case n > len(in)-after-2:
+			return false, nil
+		default:
+			p.at, p.left = after+n+2, p.left-1
+		}
+	}
+	return true, nil
 }
 
 // send sends the answers.

@@ -435,6 +435,41 @@ func TestMemory(t *testing.T) {
 	require.Nil(t, c.args)
 }
 
+// A command may come in parts of any size. Its end counts: who sends it byte by byte has no more time for it.
+func TestSlowly(t *testing.T) {
+	_, address := started(t, replica.Options{}, Options{stalled: 500 * time.Millisecond})
+	all := []byte("*3\r\n$3\r\nSET\r\n$1\r\n7\r\n$2\r\n70\r\nGET 7\r\n*2\r\n$3\r\nGET\r\n$1\r\n7\r\n")
+	for size := range 12 {
+		c := dial(t, address)
+		for part := range slices.Chunk(all, size+1) {
+			_, err := c.conn.Write(part)
+			require.NoError(t, err)
+			time.Sleep(time.Millisecond)
+		}
+		require.Equal(t, []string{"OK", "70", "70"}, []string{c.reply(), c.reply(), c.reply()})
+	}
+	c := dial(t, address)
+	began := time.Now()
+	_, err := c.conn.Write([]byte("*2\r\n$3\r\nGET\r\n$1000\r\n"))
+	for err == nil && time.Since(began) < 5*time.Second {
+		time.Sleep(10 * time.Millisecond)
+		_, err = c.conn.Write([]byte("7"))
+	}
+	require.Error(t, err)
+
+	for _, text := range []string{"*1000000\r\n", "*2\r\n$3\r\nGET\r\n$1000000\r\n"} {
+		var p partial
+		in := []byte(text)
+		for range 2 {
+			whole, err := p.whole(in)
+			require.False(t, whole)
+			require.NoError(t, err)
+			in = append(in, "$1\r\n1\r\n"...)
+		}
+		require.Positive(t, p.at)
+	}
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)
