@@ -266,15 +266,19 @@ func (p *partial) whole(in []byte) (bool, error) {
 	return true, nil
 }
 
-// send sends the answers.
+// send sends the answers. A client has the same time for each part of them.
 func (c *conn) send() error {
 	if len(c.out) == 0 {
 		return nil
 	}
-	_ = c.net.SetWriteDeadline(time.Now().Add(c.s.o.stalled))
-	_, err := c.net.Write(c.out)
-	c.out = c.out[:0]
-	return err
+	defer func() { c.out = c.out[:0] }()
+	for part := range slices.Chunk(c.out, mostOut) {
+		_ = c.net.SetWriteDeadline(time.Now().Add(c.s.o.stalled))
+		if _, err := c.net.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // flush does what was asked and not yet answered.

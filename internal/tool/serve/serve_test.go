@@ -470,6 +470,27 @@ func TestSlowly(t *testing.T) {
 	}
 }
 
+// Large answers have a deadline for each part, not one for all.
+func TestSlowReader(t *testing.T) {
+	s, _ := started(t, replica.Options{}, Options{stalled: 400 * time.Millisecond})
+	ours, theirs := net.Pipe()
+	c := &conn{s: s, net: theirs, out: make([]byte, 4*mostOut)}
+	taken := make(chan int64)
+	go func() {
+		n := int64(0)
+		for range 4 {
+			time.Sleep(200 * time.Millisecond)
+			part, _ := io.CopyN(io.Discard, ours, mostOut)
+			n += part
+		}
+		taken <- n
+	}()
+	require.NoError(t, c.send())
+	require.EqualValues(t, 4*mostOut, <-taken)
+	c.out = make([]byte, 1)
+	require.Error(t, c.send(), "nobody takes it")
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)
