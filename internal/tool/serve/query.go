@@ -377,7 +377,14 @@ func (r *ranking) offer(n int, p structures.Pair[uint64, uint64]) {
 // exported is the folder of what VK.SNAPSHOT writes, in that of the data.
 const exported = "exported"
 
-// snapshot writes all pairs of one moment to a file that vkds reads, and answers with its path.
+// mostExported is how many files the folder has at most, so that clients can't fill the disk with them.
+const mostExported = 16
+
+var errExported = fmt.Errorf("%s has %d files, the most allowed: take one of their names, or delete one", exported,
+	mostExported)
+
+// snapshot writes all pairs of one moment to a file that vkds reads, and answers with its path. A file of the same name
+// is replaced.
 func (c *conn) snapshot(args [][]byte) {
 	name := string(args[0])
 	if len(name) == 0 || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool {
@@ -396,8 +403,18 @@ func (c *conn) snapshot(args [][]byte) {
 }
 
 func (s *Server) export(ctx context.Context, x replica.Snapshot, file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	folder := filepath.Dir(file)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	if len(files) >= mostExported && !slices.ContainsFunc(files, func(f os.DirEntry) bool {
+		return f.Name() == filepath.Base(file)
+	}) {
+		return errExported
 	}
 	n, err := x.Len(ctx)
 	if err != nil {

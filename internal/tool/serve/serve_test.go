@@ -184,6 +184,12 @@ func TestCommands(t *testing.T) {
 	require.Equal(t, integers, replica.Types{Key: key, Value: value})
 	require.EqualValues(t, 3, r.Header().Pairs)
 	require.NoError(t, r.Close())
+	for i := range mostExported - 1 {
+		require.Contains(t, c.pipeline(fmt.Sprintf("VK.SNAPSHOT a%d", i))[0], s.config.Dir)
+	}
+	got := c.pipeline("VK.SNAPSHOT b", "VK.SNAPSHOT monday")
+	require.Equal(t, "-ERR exported has 16 files, the most allowed: take one of their names, or delete one", got[0])
+	require.Equal(t, path, got[1])
 }
 
 // The bytes of RESP3, and a password.
