@@ -317,6 +317,14 @@ func TestTypes(t *testing.T) {
 		[2]string{"INCRBYFLOAT 10.0.0.7 1e309", "-ERR value is not a valid float"})
 }
 
+// RESP's integers end at 2^63-1.
+func TestLargeSums(t *testing.T) {
+	types := replica.Types{Key: keytype.Uint64, Value: keytype.Uint64}
+	_, address := started(t, replica.Options{Types: types}, Options{})
+	says(t, dial(t, address), [2]string{"SET 1 9223372036854775806", "OK"},
+		[2]string{"INCR 1", ":9223372036854775807"}, [2]string{"INCR 1", "9223372036854775808"})
+}
+
 // The same on a device.
 func TestOnDevice(t *testing.T) {
 	s, address := started(t, replica.Options{Device: testdevice.Open(t)}, Options{})
