@@ -295,18 +295,25 @@ func (c *conn) scanned(q *query) {
 // alone calls f with a snapshot of all pairs. Only one of those who read all pairs does so at a time.
 func (c *conn) alone(f func(context.Context, replica.Snapshot) error) error {
 	c.flush()
-	c.s.scans <- struct{}{}
-	defer func() { <-c.s.scans }()
-	ctx := context.Background()
+	ctx := c.s.scanning
+	select {
+	case c.s.scans <- struct{}{}:
+		defer func() { <-c.s.scans }()
+	case <-ctx.Done():
+		return replica.ErrClosed
+	}
 	var x replica.Snapshot
 	err := c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
 		x, err = v.Snapshot(ctx)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(f(ctx, x), x.Close())
 	}
-	return errors.Join(f(ctx, x), x.Close())
+	if err != nil && ctx.Err() != nil {
+		return replica.ErrClosed
+	}
+	return err
 }
 
 // top lists the pairs with the greatest values, or the least.

@@ -558,6 +558,18 @@ func TestStop(t *testing.T) {
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 5*time.Second, 10*time.Millisecond)
 }
 
+// It doesn't wait for those who read all pairs, or wait to.
+func TestStopScans(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	says(t, dial(t, address), [2]string{"SET 1 1", "OK"}, [2]string{"VK.TOP 1", "[1 1]"})
+	s.scans <- struct{}{}
+	waiting := dial(t, address)
+	time.AfterFunc(50*time.Millisecond, s.cancel)
+	says(t, waiting, [2]string{"VK.TOP 1", "-CLUSTERDOWN the server is stopping"})
+	<-s.scans
+	says(t, waiting, [2]string{"VK.SNAPSHOT x", "-CLUSTERDOWN the server is stopping"})
+}
+
 func TestPages(t *testing.T) {
 	s, address := started(t, replica.Options{}, Options{})
 	dial(t, address).pipeline("SET 1 1", "GET 1", "NOSUCH")

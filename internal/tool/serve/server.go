@@ -46,6 +46,8 @@ type Server struct {
 	started time.Time
 
 	stopping atomic.Bool
+	scanning context.Context // of those who read all pairs; ended by cancel
+	cancel   context.CancelFunc
 	clients  atomic.Int64
 	lastID   atomic.Int64
 	mu       sync.Mutex
@@ -66,6 +68,7 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	if s.node, err = replica.Open(ctx, r); err != nil {
 		return nil, err
 	}
+	s.scanning, s.cancel = context.WithCancel(context.Background())
 	s.metrics.watch(s)
 	return s, nil
 }
@@ -136,6 +139,7 @@ func (s *Server) take(n net.Conn) {
 func (s *Server) Close() error {
 	s.stopping.Store(true)
 	s.each(func(c *conn) { _ = c.net.SetReadDeadline(time.Now()) })
+	defer s.cancel()
 	done := make(chan struct{})
 	go func() {
 		s.served.Wait()
@@ -144,6 +148,7 @@ func (s *Server) Close() error {
 	select {
 	case <-done:
 	case <-time.After(grace):
+		s.cancel()
 		s.each(func(c *conn) { _ = c.net.Close() })
 	}
 	err := s.node.Close()
