@@ -149,6 +149,7 @@ func (s *Server) Close() error {
 	case <-done:
 	case <-time.After(grace):
 		s.cancel()
+		s.scans <- struct{}{} // none reads a snapshot any more
 		s.each(func(c *conn) { _ = c.net.Close() })
 	}
 	err := s.node.Close()
