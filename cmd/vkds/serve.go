@@ -185,7 +185,7 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	defer l.Close()
 	scheme := "redis"
 	if clients != nil {
-		l, scheme = tls.NewListener(l, clients), "rediss"
+		l, scheme, s.o.TLS = tls.NewListener(l, clients), "rediss", true
 	}
 	level := slog.LevelInfo
 	if g.quiet {

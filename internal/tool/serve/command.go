@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -135,11 +136,19 @@ func (c *conn) ask(f form, ops ...replica.Op) {
 // word parses a key or a value. If it has none of its type, word answers with an error.
 func (c *conn) word(what string, t keytype.Type, text []byte) (uint64, bool) {
 	w, err := t.ParseBytes(text)
-	if err != nil {
+	if err != nil || t.Integer() && bytes.ContainsRune(text, '+') { // as in Redis, +5 is no integer
 		c.fail("ERR the %s %.64q is none of type %v", what, text, t)
 		return 0, false
 	}
 	return w, true
+}
+
+// integer parses an integer that isn't a key or a value. As in Redis, +5 is none.
+func integer(text []byte) (int64, error) {
+	if bytes.HasPrefix(text, []byte("+")) {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseInt(string(text), 10, 64)
 }
 
 func (c *conn) key(text []byte) (uint64, bool) { return c.word("key", c.s.config.Types.Key, text) }
@@ -227,7 +236,7 @@ func (c *conn) set(args [][]byte) {
 
 // deadline returns the moment of a time in some unit of milliseconds. SET takes no time from 0 down.
 func (c *conn) deadline(text []byte, unit int64, absolute bool, command string) (int64, bool) {
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	n, err := integer(text)
 	if err != nil {
 		c.fail("ERR value is not an integer or out of range")
 		return 0, false
@@ -265,7 +274,7 @@ func add(sign int64) func(*conn, [][]byte) {
 		by := int64(1)
 		if len(args) > 1 {
 			var err error
-			if by, err = strconv.ParseInt(string(args[1]), 10, 64); err != nil {
+			if by, err = integer(args[1]); err != nil {
 				c.fail("ERR value is not an integer or out of range")
 				return
 			}

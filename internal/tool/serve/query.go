@@ -70,7 +70,7 @@ func (c *conn) scan(args [][]byte) {
 		case "MATCH":
 			q.pattern = strings.ReplaceAll(text, "/", slash)
 		case "COUNT":
-			n, err := strconv.ParseInt(text, 10, 64)
+			n, err := integer(rest[1])
 			if err != nil || n < 1 {
 				c.fail("ERR syntax error")
 				return

@@ -169,7 +169,7 @@ func TestCommands(t *testing.T) {
 		"SET 1 1 EX x", "SET 1 1 NX XX", "SET 1 1 KEEPTTL EX 5", "SET 1 1 FOO", "MSET 1 2 3", "MGET 1 b", "INCRBY 1 x",
 		"INCRBYFLOAT 1 1.5", "DECRBY 1 -9223372036854775808", "SCAN x", "SCAN 0 COUNT 0", "SCAN 0 COUNT", "VK.RANGE 1",
 		"VK.RANGE 1 2 LIMIT 0", "VK.RANGE 1 2 3", "VK.COUNT a b", "VK.TOP 0", "VK.TOP 1 MOST", "VK.SNAPSHOT ../x",
-		"HELLO 4",
+		"HELLO 4", "GET +1", "SET 1 +1", "INCRBY 1 +1", "EXPIRE 1 +1", "SCAN 0 COUNT +1",
 		"CLIENT KILL", "SELECT 1", "EXPIRE 1 x", "EXPIRE 1 9223372036854775807", "GET " + strings.Repeat("9", 100)} {
 		got := c.pipeline(bad, "PING")
 		require.True(t, strings.HasPrefix(got[0], "-"), "%s: %s", bad, got[0])
@@ -600,4 +600,10 @@ func TestSlots(t *testing.T) {
 	require.Equal(t, 0x31c3, slotOf([]byte("123456789")))
 	require.Equal(t, 12182, slotOf([]byte("foo")))
 	require.True(t, slices.ContainsFunc(commands, func(x command) bool { return x.name == "CLUSTER" }))
+	for secret, name := range map[bool]string{false: "$4\r\nport\r\n:7\r\n", true: "$8\r\ntls-port\r\n:7\r\n"} {
+		s, _ := started(t, replica.Options{}, Options{TLS: secret})
+		c := &conn{s: s}
+		c.clusterShards("localhost:7", nil)
+		require.Contains(t, string(c.out), name)
+	}
 }

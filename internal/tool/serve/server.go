@@ -23,6 +23,7 @@ type Options struct {
 	MaxRequest int           // bytes of a command; 0: 16 MiB
 	Idle       time.Duration // how long a connection may be without commands; 0: for ever
 	Version    string        // what INFO calls the program
+	TLS        bool          // clients speak it: what CLUSTER SHARDS calls ports
 	Log        *slog.Logger
 
 	// stalled is how long a client may take to log in, to send a command, or to take a part of the answers. It is less
