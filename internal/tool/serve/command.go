@@ -110,7 +110,16 @@ func (c *conn) do(args [][]byte) {
 		c.fail("NOAUTH Authentication required.")
 	default:
 		c.s.metrics.commands[x.index].Inc()
+		if len(args) <= mostOps || x.first == 0 { // those without keys may wait for the client
+			x.do(c, args[1:])
+			return
+		}
+		c.flush()
+		c.s.large <- struct{}{}
 		x.do(c, args[1:])
+		c.flush()
+		c.args, c.ops, c.keys, c.replies = nil, nil, nil, nil
+		<-c.s.large
 	}
 }
 

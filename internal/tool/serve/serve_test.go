@@ -505,6 +505,26 @@ func TestSlowReader(t *testing.T) {
 	require.Error(t, c.send(), "nobody takes it")
 }
 
+// Commands of very many keys wait for each other, and small ones don't wait for them.
+func TestLargeCommands(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	s.large <- struct{}{}
+	s.large <- struct{}{}
+	answered := make(chan string)
+	big := dial(t, address)
+	go func() { answered <- big.pipeline("SET 1 1", "EXISTS"+strings.Repeat(" 1", mostOps))[1] }()
+	c := dial(t, address)
+	require.Eventually(t, func() bool { return c.pipeline("GET 1")[0] == "1" }, 5*time.Second, time.Millisecond)
+	select {
+	case <-answered:
+		require.Fail(t, "it did not wait")
+	case <-time.After(300 * time.Millisecond):
+	}
+	<-s.large
+	require.Equal(t, fmt.Sprint(":", mostOps), <-answered)
+	<-s.large
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)

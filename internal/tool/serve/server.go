@@ -55,6 +55,7 @@ type Server struct {
 	conns    map[*conn]struct{}
 	served   sync.WaitGroup
 	scans    chan struct{} // has room for those who read all pairs
+	large    chan struct{} // has room for those who do large commands, whose memory has so a bound over all connections
 }
 
 // Open starts a Node and makes its Server. Errors: those of replica.Open. Close the Server.
@@ -63,7 +64,7 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	o.MaxClients, o.MaxRequest = cmp.Or(o.MaxClients, 10_000), cmp.Or(o.MaxRequest, 16<<20)
 	o.stalled = cmp.Or(o.stalled, time.Minute)
 	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
-		scans: make(chan struct{}, 1)}
+		scans: make(chan struct{}, 1), large: make(chan struct{}, 2)}
 	r.Log, r.OnEntry = o.Log, s.metrics.entry
 	var err error
 	if s.node, err = replica.Open(ctx, r); err != nil {
