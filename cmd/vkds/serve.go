@@ -62,7 +62,8 @@ TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
 addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 		Example: `  vkds serve --data /var/lib/vkds
   vkds serve --data d1 --listen 10.0.0.1:6379 --password-file secret \
-      --peers 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`,
+      --peers 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379 \
+      --tls-cert own.pem --tls-key own.key --tls-ca peers.pem`,
 		Args: takes("no arguments", 0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context(), g) },
 	}
@@ -83,10 +84,12 @@ addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
 		"READONLY, with what is at most this `time` old")
 	flags.StringVar(&s.passwordFile, "password-file", "", "`file` with the password that clients must give")
-	flags.BoolVar(&s.anyone, "anyone", false, "let other machines in without a password")
+	flags.BoolVar(&s.anyone, "anyone", false, "let other machines in without a password, as clients,\n"+
+		"and with --peers as servers without --tls-ca")
 	flags.StringVar(&s.cert, "tls-cert", "", "`file` with the certificate for TLS, as PEM")
 	flags.StringVar(&s.certKey, "tls-key", "", "`file` with its key")
-	flags.StringVar(&s.ca, "tls-ca", "", "`file` with the certificate of who signed the peers'")
+	flags.StringVar(&s.ca, "tls-ca", "", "`file` with the certificate of the authority that signed\n"+
+		"the peers', and nothing else: its holders may change all data")
 	flags.IntVar(&s.o.MaxClients, "max-clients", 10000, "`number` of connections at a time")
 	flags.IntVar(&s.o.MaxRequest, "max-request", 16<<20, "`bytes` of one command")
 	flags.DurationVar(&s.o.Idle, "idle", 0, "close connections after this `time` without commands\n(default: never)")
@@ -171,6 +174,10 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	if err != nil {
 		return err
 	}
+	if _, err := listenable("", at, s.anyone || s.ca != "" || len(s.peers) == 0); err != nil {
+		return fmt.Errorf("--peers: other machines could change the data through the peers' port of %s, which asks "+
+			"for no password (--tls-ca lets peers alone in, --anyone all)", at)
+	}
 	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", s.listen, err)
@@ -178,7 +185,7 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	defer l.Close()
 	scheme := "redis"
 	if clients != nil {
-		l, scheme = tls.NewListener(l, clients), "rediss"
+		l, scheme, s.o.TLS = tls.NewListener(l, clients), "rediss", true
 	}
 	level := slog.LevelInfo
 	if g.quiet {
@@ -227,7 +234,8 @@ func (s *serving) pages(server *serve.Server) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("--http %s: %w", s.http, err)
 	}
-	pages := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	pages := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout: 10 * time.Minute, IdleTimeout: time.Minute} // a profile ends with the time for reading
 	go func() { _ = pages.Serve(l) }()
 	s.o.Log.Info("pages", "address", l.Addr())
 	return func() { _ = pages.Close() }, nil

@@ -133,6 +133,10 @@ func (c *conn) clusterShards(leader string, others []string) {
 	c.out = redcon.AppendInt(redcon.AppendInt(c.out, 0), slots-1)
 	c.strings("nodes")
 	c.out = redcon.AppendArray(c.out, 1+len(others))
+	name := "port"
+	if c.s.o.TLS {
+		name = "tls-port"
+	}
 	applied := int64(c.s.node.Status().Done)
 	for i, p := range append([]string{leader}, others...) {
 		role := "master"
@@ -141,7 +145,7 @@ func (c *conn) clusterShards(leader string, others []string) {
 		}
 		host, port := endpoint(p)
 		c.mapOf(7)
-		c.strings("id", idOf(p), "port")
+		c.strings("id", idOf(p), name)
 		c.out = redcon.AppendInt(c.out, port)
 		c.strings("ip", host, "endpoint", host, "role", role, "replication-offset")
 		c.out = redcon.AppendInt(c.out, applied)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -98,6 +99,9 @@ func (c *conn) do(args [][]byte) {
 	}
 	x := known[string(name)]
 	switch {
+	case string(name) == "POST" || string(name) == "HOST:": // a web page's request, whose body may be commands
+		c.s.o.Log.Warn("a request of HTTP", "from", c.net.RemoteAddr())
+		c.quit = true
 	case x == nil || len(name) != len(args[0]):
 		c.fail("ERR unknown command '%.64s'", args[0])
 	case x.arity > 0 && len(args) != x.arity || len(args) < -x.arity:
@@ -106,7 +110,16 @@ func (c *conn) do(args [][]byte) {
 		c.fail("NOAUTH Authentication required.")
 	default:
 		c.s.metrics.commands[x.index].Inc()
+		if len(args) <= mostOps || x.first == 0 { // those without keys may wait for the client
+			x.do(c, args[1:])
+			return
+		}
+		c.flush()
+		c.s.large <- struct{}{}
 		x.do(c, args[1:])
+		c.flush()
+		c.args, c.ops, c.keys, c.replies = nil, nil, nil, nil
+		<-c.s.large
 	}
 }
 
@@ -132,11 +145,19 @@ func (c *conn) ask(f form, ops ...replica.Op) {
 // word parses a key or a value. If it has none of its type, word answers with an error.
 func (c *conn) word(what string, t keytype.Type, text []byte) (uint64, bool) {
 	w, err := t.ParseBytes(text)
-	if err != nil {
+	if err != nil || t.Integer() && bytes.ContainsRune(text, '+') { // as in Redis, +5 is no integer
 		c.fail("ERR the %s %.64q is none of type %v", what, text, t)
 		return 0, false
 	}
 	return w, true
+}
+
+// integer parses an integer that isn't a key or a value. As in Redis, +5 is none.
+func integer(text []byte) (int64, error) {
+	if bytes.HasPrefix(text, []byte("+")) {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseInt(string(text), 10, 64)
 }
 
 func (c *conn) key(text []byte) (uint64, bool) { return c.word("key", c.s.config.Types.Key, text) }
@@ -224,7 +245,7 @@ func (c *conn) set(args [][]byte) {
 
 // deadline returns the moment of a time in some unit of milliseconds. SET takes no time from 0 down.
 func (c *conn) deadline(text []byte, unit int64, absolute bool, command string) (int64, bool) {
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	n, err := integer(text)
 	if err != nil {
 		c.fail("ERR value is not an integer or out of range")
 		return 0, false
@@ -262,7 +283,7 @@ func add(sign int64) func(*conn, [][]byte) {
 		by := int64(1)
 		if len(args) > 1 {
 			var err error
-			if by, err = strconv.ParseInt(string(args[1]), 10, 64); err != nil {
+			if by, err = integer(args[1]); err != nil {
 				c.fail("ERR value is not an integer or out of range")
 				return
 			}

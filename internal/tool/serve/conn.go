@@ -3,11 +3,13 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tidwall/redcon"
@@ -17,7 +19,7 @@ import (
 const (
 	smallBuffer = 16 << 10
 	largeBuffer = 1 << 20 // for pipelines; single commands may be larger
-	mostOps     = 1 << 16 // of a batch, unless one command has more
+	mostOps     = 1 << 16 // operations or replies of a batch, unless one command has more
 	mostOut     = 1 << 20 // bytes of answers that wait for the end of a batch
 )
 
@@ -27,15 +29,18 @@ type conn struct {
 	net net.Conn
 	id  int64
 
+	opened   time.Time
 	name     string
 	authed   bool
 	resp3    bool
 	readOnly bool // followers may answer
 	quit     bool
 
-	in   []byte // read and not yet done
-	calm int    // reads since one has filled a quarter of the buffer
-	out  []byte // not yet sent
+	in   []byte    // read and not yet done
+	due  time.Time // when the incomplete command of in must have come; zero: in was not yet looked through
+	seen partial   // how far that command was looked through
+	calm int       // reads since one has filled a quarter of the buffer
+	out  []byte    // not yet sent
 	args [][]byte
 	text []byte // a value that is about to be sent
 
@@ -48,6 +53,9 @@ type conn struct {
 
 // serve answers commands until the client or the server ends.
 func (c *conn) serve() {
+	if c.handshake() != nil {
+		return
+	}
 	for !c.quit {
 		if err := c.read(); err != nil {
 			return
@@ -68,20 +76,43 @@ func (c *conn) serve() {
 	}
 }
 
+// handshake makes sure that a client of TLS does its part in time.
+func (c *conn) handshake() error {
+	n, ok := c.net.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	_ = n.SetDeadline(c.opened.Add(c.s.o.stalled))
+	if c.s.stopping.Load() { // before or after it has set its own deadline
+		return net.ErrClosed
+	}
+	return n.Handshake()
+}
+
 // keep moves the incomplete command to the beginning of the buffer, and gives up memory that was needed only once.
 func (c *conn) keep(rest []byte) {
 	if c.calm++; len(c.in) > cap(c.in)/4 {
 		c.calm = 0
 	}
-	n := copy(c.in, rest)
-	c.in = c.in[:n]
+	n := len(rest)
+	if n < len(c.in) { // otherwise it is at the beginning
+		copy(c.in, rest)
+		c.in, c.due, c.seen = c.in[:n], time.Time{}, partial{}
+	}
+	if n > 0 && c.due.IsZero() {
+		c.due = time.Now().Add(c.s.o.stalled)
+	}
 	if n == 0 && (cap(c.in) > largeBuffer || c.calm > 64 && cap(c.in) > smallBuffer) {
 		c.in, c.calm = make([]byte, 0, smallBuffer), 0
+		c.args = nil // parts of the old buffer
+	}
+	if cap(c.args) > 1<<13 {
+		c.args = nil
 	}
 	if cap(c.out) > 1<<18 {
 		c.out = nil
 	}
-	if cap(c.ops) > 1<<13 {
+	if max(cap(c.ops), cap(c.keys), cap(c.replies)) > 1<<13 {
 		c.ops, c.keys, c.replies = nil, nil, nil
 	}
 }
@@ -104,9 +135,12 @@ func (c *conn) read() error {
 		c.in = slices.Grow(c.in, cap(c.in))
 	}
 	deadline := time.Time{}
-	if len(c.in) > 0 {
-		deadline = time.Now().Add(stalled)
-	} else if c.s.o.Idle > 0 {
+	switch {
+	case !c.authed: // strangers can't hold all places
+		deadline = c.opened.Add(c.s.o.stalled)
+	case len(c.in) > 0:
+		deadline = c.due
+	case c.s.o.Idle > 0:
 		deadline = time.Now().Add(c.s.o.Idle)
 	}
 	_ = c.net.SetReadDeadline(deadline)
@@ -140,6 +174,11 @@ var errLong = errors.New("the command is too long")
 
 // commands does the commands of a buffer, and returns the incomplete one at its end. The error is one of the protocol.
 func (c *conn) commands(in []byte) (rest []byte, err error) {
+	if !c.due.IsZero() {
+		if whole, err := c.seen.whole(in); err != nil || !whole {
+			return in, err
+		}
+	}
 	for len(in) > 0 && !c.quit {
 		var ok bool
 		var after []byte
@@ -150,7 +189,7 @@ func (c *conn) commands(in []byte) (rest []byte, err error) {
 		if len(c.args) > 0 {
 			c.do(c.args)
 		}
-		if len(c.ops) >= mostOps || len(c.queries) >= mostQueries {
+		if max(len(c.ops), len(c.replies)) >= mostOps || len(c.queries) >= mostQueries {
 			c.flush()
 		}
 		if len(c.out) > mostOut && c.send() != nil {
@@ -176,28 +215,70 @@ func next(in []byte, into [][]byte) (ok bool, args [][]byte, rest []byte, err er
 			err = errProtocol
 		}
 	}()
-	if in[0] != '*' {
-		line := bytes.IndexByte(in, '\n')
-		switch {
-		case in[0] == '$':
-			return false, into, in, errProtocol
-		case line > longestLine || line < 0 && len(in) > longestLine:
-			return false, into, in, errLine
-		}
+	line := bytes.IndexByte(in[:min(len(in), longestLine+1)], '\n')
+	if line < 0 && len(in) > longestLine {
+		return false, into, in, errLine
+	}
+	if in[0] == '$' {
+		return false, into, in, errProtocol
 	}
 	ok, args, _, rest, err = redcon.ReadNextCommand(in, into)
 	return ok, args, rest, err
 }
 
-// send sends the answers.
+// partial is how far an incomplete command was looked through, so that none of its bytes is looked at for each read.
+type partial struct {
+	at   int // where the next argument begins; 0: the number of arguments is not known
+	left int // arguments from there on
+}
+
+// whole reports whether the rest of a command has come. It is also true for a line, which is short, and for some
+// mistakes, which next will find.
+func (p *partial) whole(in []byte) (bool, error) {
+	for p.at == 0 || p.left > 0 {
+		first, mark := p.at == 0, byte('$')
+		if first {
+			mark = '*'
+		}
+		head := in[p.at:min(len(in), p.at+longestLine)]
+		end := bytes.IndexByte(head, '\n')
+		switch {
+		case len(head) > 0 && head[0] != mark:
+			return true, nil
+		case end < 0 && len(head) == longestLine:
+			return false, errLine
+		case end < 0:
+			return false, nil
+		}
+		n, err := strconv.Atoi(string(bytes.TrimSuffix(head[1:end], []byte("\r"))))
+		after := p.at + end + 1
+		switch {
+		case err != nil || n < 0:
+			return false, errProtocol
+		case first:
+			p.at, p.left = after, n
+		case n > len(in)-after-2:
+			return false, nil
+		default:
+			p.at, p.left = after+n+2, p.left-1
+		}
+	}
+	return true, nil
+}
+
+// send sends the answers. A client has the same time for each part of them.
 func (c *conn) send() error {
 	if len(c.out) == 0 {
 		return nil
 	}
-	_ = c.net.SetWriteDeadline(time.Now().Add(stalled))
-	_, err := c.net.Write(c.out)
-	c.out = c.out[:0]
-	return err
+	defer func() { c.out = c.out[:0] }()
+	for part := range slices.Chunk(c.out, mostOut) {
+		_ = c.net.SetWriteDeadline(time.Now().Add(c.s.o.stalled))
+		if _, err := c.net.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // flush does what was asked and not yet answered.
@@ -245,6 +326,9 @@ func (c *conn) flushOps() {
 			c.render(r, answers[at:at+r.n])
 		}
 		at += r.n
+	}
+	if err != nil {
+		c.ops = nil // the Node may still have them
 	}
 	c.ops, c.replies = c.ops[:0], c.replies[:0]
 }

@@ -70,7 +70,7 @@ func (c *conn) scan(args [][]byte) {
 		case "MATCH":
 			q.pattern = strings.ReplaceAll(text, "/", slash)
 		case "COUNT":
-			n, err := strconv.ParseInt(text, 10, 64)
+			n, err := integer(rest[1])
 			if err != nil || n < 1 {
 				c.fail("ERR syntax error")
 				return
@@ -295,18 +295,25 @@ func (c *conn) scanned(q *query) {
 // alone calls f with a snapshot of all pairs. Only one of those who read all pairs does so at a time.
 func (c *conn) alone(f func(context.Context, replica.Snapshot) error) error {
 	c.flush()
-	c.s.scans <- struct{}{}
-	defer func() { <-c.s.scans }()
-	ctx := context.Background()
+	ctx := c.s.scanning
+	select {
+	case c.s.scans <- struct{}{}:
+		defer func() { <-c.s.scans }()
+	case <-ctx.Done():
+		return replica.ErrClosed
+	}
 	var x replica.Snapshot
 	err := c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
 		x, err = v.Snapshot(ctx)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(f(ctx, x), x.Close())
 	}
-	return errors.Join(f(ctx, x), x.Close())
+	if err != nil && ctx.Err() != nil {
+		return replica.ErrClosed
+	}
+	return err
 }
 
 // top lists the pairs with the greatest values, or the least.
@@ -377,7 +384,14 @@ func (r *ranking) offer(n int, p structures.Pair[uint64, uint64]) {
 // exported is the folder of what VK.SNAPSHOT writes, in that of the data.
 const exported = "exported"
 
-// snapshot writes all pairs of one moment to a file that vkds reads, and answers with its path.
+// mostExported is how many files the folder has at most, so that clients can't fill the disk with them.
+const mostExported = 16
+
+var errExported = fmt.Errorf("%s has %d files, the most allowed: take one of their names, or delete one", exported,
+	mostExported)
+
+// snapshot writes all pairs of one moment to a file that vkds reads, and answers with its path. A file of the same name
+// is replaced.
 func (c *conn) snapshot(args [][]byte) {
 	name := string(args[0])
 	if len(name) == 0 || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool {
@@ -396,8 +410,18 @@ func (c *conn) snapshot(args [][]byte) {
 }
 
 func (s *Server) export(ctx context.Context, x replica.Snapshot, file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	folder := filepath.Dir(file)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	if len(files) >= mostExported && !slices.ContainsFunc(files, func(f os.DirEntry) bool {
+		return f.Name() == filepath.Base(file)
+	}) {
+		return errExported
 	}
 	n, err := x.Len(ctx)
 	if err != nil {

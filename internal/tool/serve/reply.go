@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
@@ -94,7 +96,7 @@ func (c *conn) sum(f form, a replica.Answer) {
 		c.out = redcon.AppendError(c.out, "ERR increment or decrement would overflow")
 	case a.Overflow:
 		c.out = redcon.AppendError(c.out, "ERR increment would produce NaN or Infinity")
-	case f == asFloat:
+	case f == asFloat, c.s.config.Types.Value == keytype.Uint64 && a.Value > math.MaxInt64: // RESP's integers end there
 		c.bulk(c.s.config.Types.Value.Append(c.text[:0], a.Value))
 	default:
 		c.out = append(c.out, ':')

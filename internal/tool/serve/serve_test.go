@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -168,7 +169,7 @@ func TestCommands(t *testing.T) {
 		"SET 1 1 EX x", "SET 1 1 NX XX", "SET 1 1 KEEPTTL EX 5", "SET 1 1 FOO", "MSET 1 2 3", "MGET 1 b", "INCRBY 1 x",
 		"INCRBYFLOAT 1 1.5", "DECRBY 1 -9223372036854775808", "SCAN x", "SCAN 0 COUNT 0", "SCAN 0 COUNT", "VK.RANGE 1",
 		"VK.RANGE 1 2 LIMIT 0", "VK.RANGE 1 2 3", "VK.COUNT a b", "VK.TOP 0", "VK.TOP 1 MOST", "VK.SNAPSHOT ../x",
-		"HELLO 4",
+		"HELLO 4", "GET +1", "SET 1 +1", "INCRBY 1 +1", "EXPIRE 1 +1", "SCAN 0 COUNT +1",
 		"CLIENT KILL", "SELECT 1", "EXPIRE 1 x", "EXPIRE 1 9223372036854775807", "GET " + strings.Repeat("9", 100)} {
 		got := c.pipeline(bad, "PING")
 		require.True(t, strings.HasPrefix(got[0], "-"), "%s: %s", bad, got[0])
@@ -183,6 +184,12 @@ func TestCommands(t *testing.T) {
 	require.Equal(t, integers, replica.Types{Key: key, Value: value})
 	require.EqualValues(t, 3, r.Header().Pairs)
 	require.NoError(t, r.Close())
+	for i := range mostExported - 1 {
+		require.Contains(t, c.pipeline(fmt.Sprintf("VK.SNAPSHOT a%d", i))[0], s.config.Dir)
+	}
+	got := c.pipeline("VK.SNAPSHOT b", "VK.SNAPSHOT monday")
+	require.Equal(t, "-ERR exported has 16 files, the most allowed: take one of their names, or delete one", got[0])
+	require.Equal(t, path, got[1])
 }
 
 // The bytes of RESP3, and a password.
@@ -310,6 +317,14 @@ func TestTypes(t *testing.T) {
 		[2]string{"INCRBYFLOAT 10.0.0.7 1e309", "-ERR value is not a valid float"})
 }
 
+// RESP's integers end at 2^63-1.
+func TestLargeSums(t *testing.T) {
+	types := replica.Types{Key: keytype.Uint64, Value: keytype.Uint64}
+	_, address := started(t, replica.Options{Types: types}, Options{})
+	says(t, dial(t, address), [2]string{"SET 1 9223372036854775806", "OK"},
+		[2]string{"INCR 1", ":9223372036854775807"}, [2]string{"INCR 1", "9223372036854775808"})
+}
+
 // The same on a device.
 func TestOnDevice(t *testing.T) {
 	s, address := started(t, replica.Options{Device: testdevice.Open(t)}, Options{})
@@ -345,7 +360,7 @@ func FuzzRequest(f *testing.F) {
 			go func() { _, _ = io.Copy(io.Discard, ours) }()
 			_, _ = ours.Write(in)
 		}()
-		(&conn{s: s, net: theirs, in: make([]byte, 0, smallBuffer), authed: true}).serve()
+		(&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
 	})
 }
 
@@ -396,11 +411,159 @@ func TestLimits(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF, "idle")
 }
 
+// A web page can't write by a request to the server's port.
+func TestHTTP(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	for _, head := range []string{"POST / HTTP/1.1\r\n", "post / HTTP/1.1\r\n", "host: x\r\n"} {
+		c := dial(t, address)
+		_, err := c.conn.Write([]byte(head + "Content-Length: 9\r\n\r\nSET 1 10\r\n"))
+		require.NoError(t, err)
+		all, _ := io.ReadAll(c.conn)
+		require.Empty(t, string(all))
+	}
+	require.Zero(t, s.node.Status().Keys)
+}
+
+// A connection gives up the memory of large commands, and doesn't gather replies without end.
+func TestMemory(t *testing.T) {
+	s, _ := started(t, replica.Options{}, Options{})
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	go func() { _, _ = io.Copy(io.Discard, ours) }()
+	c := &conn{s: s, net: theirs, opened: time.Now(), authed: true}
+	c.in = []byte("EXISTS" + strings.Repeat(" 1", longestLine/2-10) + "\n" + strings.Repeat("x\n", 3*mostOps))
+	rest, err := c.commands(c.in)
+	require.NoError(t, err)
+	require.Less(t, len(c.replies), mostOps)
+	c.flush()
+	c.keep(rest)
+	require.Nil(t, c.replies)
+
+	c.in = redcon.AppendArray(nil, 1<<14)
+	for range 1 << 14 {
+		c.in = redcon.AppendBulkString(c.in, "EXISTS")
+	}
+	rest, err = c.commands(c.in)
+	require.NoError(t, err)
+	c.keep(rest)
+	require.Nil(t, c.args)
+}
+
+// A command may come in parts of any size. Its end counts: who sends it byte by byte has no more time for it.
+func TestSlowly(t *testing.T) {
+	_, address := started(t, replica.Options{}, Options{stalled: 500 * time.Millisecond})
+	all := []byte("*3\r\n$3\r\nSET\r\n$1\r\n7\r\n$2\r\n70\r\nGET 7\r\n*2\r\n$3\r\nGET\r\n$1\r\n7\r\n")
+	for size := range 12 {
+		c := dial(t, address)
+		for part := range slices.Chunk(all, size+1) {
+			_, err := c.conn.Write(part)
+			require.NoError(t, err)
+			time.Sleep(time.Millisecond)
+		}
+		require.Equal(t, []string{"OK", "70", "70"}, []string{c.reply(), c.reply(), c.reply()})
+	}
+	c := dial(t, address)
+	began := time.Now()
+	_, err := c.conn.Write([]byte("*2\r\n$3\r\nGET\r\n$1000\r\n"))
+	for err == nil && time.Since(began) < 5*time.Second {
+		time.Sleep(10 * time.Millisecond)
+		_, err = c.conn.Write([]byte("7"))
+	}
+	require.Error(t, err)
+
+	for _, text := range []string{"*1000000\r\n", "*2\r\n$3\r\nGET\r\n$1000000\r\n"} {
+		var p partial
+		in := []byte(text)
+		for range 2 {
+			whole, err := p.whole(in)
+			require.False(t, whole)
+			require.NoError(t, err)
+			in = append(in, "$1\r\n1\r\n"...)
+		}
+		require.Positive(t, p.at)
+	}
+}
+
+// Large answers have a deadline for each part, not one for all.
+func TestSlowReader(t *testing.T) {
+	s, _ := started(t, replica.Options{}, Options{stalled: 400 * time.Millisecond})
+	ours, theirs := net.Pipe()
+	c := &conn{s: s, net: theirs, out: make([]byte, 4*mostOut)}
+	taken := make(chan int64)
+	go func() {
+		n := int64(0)
+		for range 4 {
+			time.Sleep(200 * time.Millisecond)
+			part, _ := io.CopyN(io.Discard, ours, mostOut)
+			n += part
+		}
+		taken <- n
+	}()
+	require.NoError(t, c.send())
+	require.EqualValues(t, 4*mostOut, <-taken)
+	c.out = make([]byte, 1)
+	require.Error(t, c.send(), "nobody takes it")
+}
+
+// Commands of very many keys wait for each other, and small ones don't wait for them.
+func TestLargeCommands(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	s.large <- struct{}{}
+	s.large <- struct{}{}
+	answered := make(chan string)
+	big := dial(t, address)
+	go func() { answered <- big.pipeline("SET 1 1", "EXISTS"+strings.Repeat(" 1", mostOps))[1] }()
+	c := dial(t, address)
+	require.Eventually(t, func() bool { return c.pipeline("GET 1")[0] == "1" }, 5*time.Second, time.Millisecond)
+	select {
+	case <-answered:
+		require.Fail(t, "it did not wait")
+	case <-time.After(300 * time.Millisecond):
+	}
+	<-s.large
+	require.Equal(t, fmt.Sprint(":", mostOps), <-answered)
+	<-s.large
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)
 	c.pipeline("PING")
 	require.Equal(t, "-ERR max number of clients reached", dial(t, address).reply())
+}
+
+// Clients that say nothing, before the password or in a handshake of TLS, don't keep others out.
+func TestSilentClients(t *testing.T) {
+	o := Options{MaxClients: 1, Password: "secret", stalled: 300 * time.Millisecond}
+	s, address := started(t, replica.Options{}, o)
+	silent := dial(t, address)
+	_, err := silent.conn.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+
+	web := httptest.NewUnstartedServer(nil)
+	web.StartTLS()
+	web.Close()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", web.TLS)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, l) }()
+	first, second := dial(t, l.Addr().String()), dial(t, l.Addr().String())
+	_, err = second.conn.Read(make([]byte, 1))
+	require.Error(t, err, "refused at once")
+	_, err = first.conn.Read(make([]byte, 1))
+	require.Error(t, err, "no handshake")
+	require.Eventually(t, func() bool {
+		third, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			return false
+		}
+		defer third.Close()
+		c := &caller{t: t, conn: third}
+		return c.pipeline("AUTH secret")[0] == "OK"
+	}, 5*time.Second, 20*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
 }
 
 // A server that stops answers what it has begun, and leaves no goroutine.
@@ -413,6 +576,18 @@ func TestStop(t *testing.T) {
 		}
 	})
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 5*time.Second, 10*time.Millisecond)
+}
+
+// It doesn't wait for those who read all pairs, or wait to.
+func TestStopScans(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	says(t, dial(t, address), [2]string{"SET 1 1", "OK"}, [2]string{"VK.TOP 1", "[1 1]"})
+	s.scans <- struct{}{}
+	waiting := dial(t, address)
+	time.AfterFunc(50*time.Millisecond, s.cancel)
+	says(t, waiting, [2]string{"VK.TOP 1", "-CLUSTERDOWN the server is stopping"})
+	<-s.scans
+	says(t, waiting, [2]string{"VK.SNAPSHOT x", "-CLUSTERDOWN the server is stopping"})
 }
 
 func TestPages(t *testing.T) {
@@ -445,4 +620,10 @@ func TestSlots(t *testing.T) {
 	require.Equal(t, 0x31c3, slotOf([]byte("123456789")))
 	require.Equal(t, 12182, slotOf([]byte("foo")))
 	require.True(t, slices.ContainsFunc(commands, func(x command) bool { return x.name == "CLUSTER" }))
+	for secret, name := range map[bool]string{false: "$4\r\nport\r\n:7\r\n", true: "$8\r\ntls-port\r\n:7\r\n"} {
+		s, _ := started(t, replica.Options{}, Options{TLS: secret})
+		c := &conn{s: s}
+		c.clusterShards("localhost:7", nil)
+		require.Contains(t, string(c.out), name)
+	}
 }

@@ -5,6 +5,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -22,19 +23,22 @@ type Options struct {
 	MaxRequest int           // bytes of a command; 0: 16 MiB
 	Idle       time.Duration // how long a connection may be without commands; 0: for ever
 	Version    string        // what INFO calls the program
+	TLS        bool          // clients speak it: what CLUSTER SHARDS calls ports
 	Log        *slog.Logger
+
+	// stalled is how long a client may take to log in, to send a command, or to take a part of the answers. It is less
+	// in tests. 0: a minute.
+	stalled time.Duration
 }
 
 const (
-	// stalled is how long a client may take to send the rest of a command, or to take a part of the answers.
-	stalled = time.Minute
 	// grace is how long connections have to finish what they do when the server stops.
 	grace = 10 * time.Second
 	// stranger is how long a command may be before the password was given.
 	stranger = 16 << 10
 )
 
-// Server answers clients of a Node. Make it by New.
+// Server answers clients of a Node. Make it by Open.
 type Server struct {
 	node    *replica.Node
 	o       Options
@@ -43,25 +47,30 @@ type Server struct {
 	started time.Time
 
 	stopping atomic.Bool
+	scanning context.Context // of those who read all pairs; ended by cancel
+	cancel   context.CancelFunc
 	clients  atomic.Int64
 	lastID   atomic.Int64
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
 	served   sync.WaitGroup
 	scans    chan struct{} // has room for those who read all pairs
+	large    chan struct{} // has room for those who do large commands, whose memory has so a bound over all connections
 }
 
 // Open starts a Node and makes its Server. Errors: those of replica.Open. Close the Server.
 func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.MaxClients, o.MaxRequest = cmp.Or(o.MaxClients, 10_000), cmp.Or(o.MaxRequest, 16<<20)
+	o.stalled = cmp.Or(o.stalled, time.Minute)
 	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
-		scans: make(chan struct{}, 1)}
+		scans: make(chan struct{}, 1), large: make(chan struct{}, 2)}
 	r.Log, r.OnEntry = o.Log, s.metrics.entry
 	var err error
 	if s.node, err = replica.Open(ctx, r); err != nil {
 		return nil, err
 	}
+	s.scanning, s.cancel = context.WithCancel(context.Background())
 	s.metrics.watch(s)
 	return s, nil
 }
@@ -102,14 +111,17 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // take serves a connection in a goroutine of its own.
 func (s *Server) take(n net.Conn) {
-	c := &conn{s: s, net: n, id: s.lastID.Add(1), in: make([]byte, 0, smallBuffer), authed: s.o.Password == ""}
 	if s.clients.Add(1) > int64(s.o.MaxClients) {
 		s.clients.Add(-1)
-		_ = n.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = n.Write([]byte("-ERR max number of clients reached\r\n"))
+		if _, ok := n.(*tls.Conn); !ok { // which would wait for the client's part of the handshake
+			_ = n.SetDeadline(time.Now().Add(time.Second))
+			_, _ = n.Write([]byte("-ERR max number of clients reached\r\n"))
+		}
 		_ = n.Close()
 		return
 	}
+	c := &conn{s: s, net: n, id: s.lastID.Add(1), opened: time.Now(), in: make([]byte, 0, smallBuffer),
+		authed: s.o.Password == ""}
 	s.mu.Lock()
 	s.conns[c] = struct{}{}
 	s.mu.Unlock()
@@ -129,6 +141,7 @@ func (s *Server) take(n net.Conn) {
 func (s *Server) Close() error {
 	s.stopping.Store(true)
 	s.each(func(c *conn) { _ = c.net.SetReadDeadline(time.Now()) })
+	defer s.cancel()
 	done := make(chan struct{})
 	go func() {
 		s.served.Wait()
@@ -137,6 +150,8 @@ func (s *Server) Close() error {
 	select {
 	case <-done:
 	case <-time.After(grace):
+		s.cancel()
+		s.scans <- struct{}{} // none reads a snapshot any more
 		s.each(func(c *conn) { _ = c.net.Close() })
 	}
 	err := s.node.Close()
