@@ -89,34 +89,22 @@ func (s *Stream) Finally(f func()) {
 // settled calls the OnSubmit functions of a batch in order. If one of them panics, the others are still called, because
 // they track memory.
 func (b *batch) settled(p Point, submitted bool) {
-	tell(b.onSubmit, p, submitted)
-}
-
-func tell(all []func(Point, bool), p Point, submitted bool) {
-	i := 0
-	defer func() {
-		if i < len(all) { // one has panicked
-			tell(all[i:], p, submitted)
-		}
-	}()
-	for i < len(all) {
-		i++
-		all[i-1](p, submitted)
-	}
+	each(b.onSubmit, func(f func(Point, bool)) { f(p, submitted) })
 }
 
 // ended calls the Finally functions of a batch in order, all of them, like settled.
-func (b *batch) ended() { call(b.finally) }
+func (b *batch) ended() { each(b.finally, func(f func()) { f() }) }
 
-func call(all []func()) {
+// each calls do with all elements in order, also with those after one for which it panics.
+func each[T any](all []T, do func(T)) {
 	i := 0
 	defer func() {
-		if i < len(all) { // one has panicked
-			call(all[i:])
+		if i < len(all) { // it has panicked
+			each(all[i:], do)
 		}
 	}()
 	for i < len(all) {
 		i++
-		all[i-1]()
+		do(all[i-1])
 	}
 }

@@ -16,7 +16,7 @@ func overPool[P any](module string, own ...recording.Specialization) recording.S
 
 // walking describes a kernel that goes over whole buckets.
 func walking[P any](g *Graph, module string, own ...recording.Specialization) recording.Spec[P] {
-	return overPool[P](g.variant(module), append([]recording.Specialization{tile(g.tiles.walk)}, own...)...)
+	return overPool[P](g.variant(module), own...).With(tile(g.tiles.walk))
 }
 
 func tile(lanes int) recording.Specialization { return recording.Constant("TILE", uint32(lanes)) }

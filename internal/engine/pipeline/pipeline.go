@@ -86,9 +86,9 @@ type Pipeline struct {
 	chunk   int // operations
 	direct  int // kernels use the host buffers themselves, without copies, if a chunk takes up to so many bytes
 	slots   []*slot
-	started int   // number of chunks begun in this batch; selects the next slot
-	batch   batch // the call under way
-	open    []*slot
+	started int     // number of chunks begun in this batch; selects the next slot
+	batch   batch   // the call under way
+	open    []*slot // of inFlight
 }
 
 const (
@@ -297,7 +297,7 @@ func (p *Pipeline) next() (*slot, error) {
 	return s, p.d.Accept("stream", s.stream) // fails if the device was closed, which freed the slot's memory
 }
 
-// inFlight returns the slots that hold a chunk, the oldest first. The slice is that of the next call, too.
+// inFlight returns the slots that hold a chunk, the oldest first. The next call overwrites the slice.
 func (p *Pipeline) inFlight() []*slot {
 	p.open = p.open[:0]
 	for _, s := range p.slots {

@@ -27,7 +27,6 @@ type slot struct {
 	left    int      // operations of the chunk that were pending when it ended
 	columns []Column // of this chunk
 	at      []int    // the offset of each column in the buffers
-	place   []uint64 // chunk.Columns
 }
 
 const (
@@ -39,7 +38,6 @@ const (
 // fill begins to copy a chunk into a slot, concurrently with other chunks if it is large.
 func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	size := s.lay(first, count, b.columns)
-	s.laid = size
 	s.direct = size <= p.direct
 	if err := s.reserve(p.d, size); err != nil {
 		return err
@@ -49,15 +47,15 @@ func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	if !s.direct {
 		base = s.device.Address()
 	}
-	s.place = s.place[:0]
+	places := s.chunk.Columns[:0]
 	for i := range s.columns {
 		place := uint64(0)
 		if s.columns[i].Width != 0 {
 			place = base + uint64(s.at[i])
 		}
-		s.place = append(s.place, place)
+		places = append(places, place)
 	}
-	s.chunk = Chunk{First: first, Count: count, Pending: base, Columns: s.place}
+	s.chunk = Chunk{First: first, Count: count, Pending: base, Columns: places}
 	if threads.One(size) {
 		s.encode(host) // a goroutine would cost more
 	} else {
@@ -94,6 +92,7 @@ func (s *slot) lay(first, count int, columns []Column) (size int) {
 		s.at = append(s.at, size)
 		size += (count*c.Width + columnAlign - 1) / columnAlign * columnAlign
 	}
+	s.laid = size
 	return size
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
 // slots is the number of parts into which clients of a cluster divide keys. The leader has all of them.
@@ -107,7 +108,8 @@ func (c *conn) clusterNodes(leader string, ok bool) {
 			flags = "myself," + flags
 		}
 		_, port := endpoint(p)
-		fmt.Fprintf(&b, "%s %s@%d %s %s 0 0 %d connected%s\n", idOf(p), p, port+10000, flags, of, term, range_)
+		fmt.Fprintf(&b, "%s %s@%d %s %s 0 0 %d connected%s\n", idOf(p), p, port+replica.PortsApart, flags, of, term,
+			range_)
 	}
 	c.strings(b.String())
 }

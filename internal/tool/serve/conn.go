@@ -18,9 +18,9 @@ import (
 
 const (
 	smallBuffer = 16 << 10
-	largeBuffer = 1 << 20 // for pipelines; single commands may be larger
-	mostOps     = 1 << 16 // operations or replies of a batch, unless one command has more
-	mostOut     = 1 << 20 // bytes of answers that wait for the end of a batch
+	largeBuffer = 1 << 20         // for pipelines; single commands may be larger
+	mostOps     = replica.MostOps // operations or replies of a batch, unless one command has more
+	mostOut     = 1 << 20         // bytes of answers that wait for the end of a batch
 )
 
 // conn is a client's connection. One goroutine uses it.

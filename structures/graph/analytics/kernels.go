@@ -30,7 +30,7 @@ func overRows[P any](a *Analyzer, kernel string, loops bool, workgroup int,
 	if a.on == nil {
 		return recording.Of[P](module, workgroup, own...)
 	}
-	return recording.OfPool[P](module, workgroup, append([]recording.Specialization{a.weightedConstant()}, own...)...)
+	return recording.OfPool[P](module, workgroup, own...).With(a.weightedConstant())
 }
 
 // overEdges describes a kernel that looks edges up in a live graph.

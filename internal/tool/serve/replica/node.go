@@ -105,8 +105,10 @@ var ErrClosed = errors.New("the server is stopping")
 const alone = "single"
 
 const (
-	mostOps = 1 << 16 // operations of an entry, unless one write has more
-	tick    = 20 * time.Millisecond
+	// MostOps is the number of operations of an entry, unless one write has more.
+	MostOps = 1 << 16
+
+	tick = 20 * time.Millisecond
 
 	// A snapshot is taken after so many entries or bytes of them. If there are many pairs, it is taken more rarely, so
 	// that snapshots take no more of the disk than a few times what the log takes.
@@ -496,14 +498,14 @@ func (n *Node) snapshots() {
 		case <-n.closing:
 			return
 		case <-n.compact:
-			if err := n.raft.Snapshot().Error(); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
+			if err := n.Compact(); err != nil {
 				n.o.Log.Warn("no snapshot was taken", "error", err)
 			}
 		}
 	}
 }
 
-// Compact takes a snapshot and shortens the log.
+// Compact takes a snapshot, and removes from the log what it has.
 func (n *Node) Compact() error {
 	err := n.raft.Snapshot().Error()
 	if errors.Is(err, raft.ErrNothingNewToSnapshot) {

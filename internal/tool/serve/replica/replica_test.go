@@ -456,7 +456,7 @@ func free(t testing.TB, n int) (addresses []string) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		require.NoError(t, l.Close())
 		p, _ := strconv.Atoi(port)
-		l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p+portsApart))
+		l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p+PortsApart))
 		if err != nil {
 			continue
 		}

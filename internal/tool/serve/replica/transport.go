@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// portsApart is the distance from the port of a member's clients to that of its peers, as in Redis's cluster.
-const portsApart = 10000
+// PortsApart is the distance from the port of a member's clients to that of its peers, as in Redis's cluster.
+const PortsApart = 10000
 
 // between carries the messages of members. A member is called by the address of its clients.
 type between struct {
@@ -27,10 +27,10 @@ func peerAddress(client string) (string, error) {
 		return "", err
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || n == 0 || n+portsApart > 65535 {
-		return "", fmt.Errorf("%s: the port is none from 1 to %d", client, 65535-portsApart)
+	if err != nil || n == 0 || n+PortsApart > 65535 {
+		return "", fmt.Errorf("%s: the port is none from 1 to %d", client, 65535-PortsApart)
 	}
-	return net.JoinHostPort(host, strconv.FormatUint(n+portsApart, 10)), nil
+	return net.JoinHostPort(host, strconv.FormatUint(n+PortsApart, 10)), nil
 }
 
 // listen listens for peers. name is the member's own, and at the address where its clients' port is listened at.

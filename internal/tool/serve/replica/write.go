@@ -73,7 +73,7 @@ func (n *Node) gather() {
 		all = all[:0]
 		for more := true; more; {
 			all = append(all, s.writes[len(s.writes)-1].ops...)
-			if len(all) >= mostOps {
+			if len(all) >= MostOps {
 				break
 			}
 			select {
