@@ -97,14 +97,17 @@ func (b *batch) ended() { each(b.finally, func(f func()) { f() }) }
 
 // each calls do with all elements in order, also with those after one for which it panics.
 func each[T any](all []T, do func(T)) {
-	i := 0
-	defer func() {
-		if i < len(all) { // it has panicked
-			each(all[i:], do)
-		}
-	}()
-	for i < len(all) {
-		i++
-		do(all[i-1])
+	done := 0
+	defer eachAfter(all, &done, do)
+	for done < len(all) {
+		done++
+		do(all[done-1])
+	}
+}
+
+// eachAfter goes on after the first done elements, if do has panicked.
+func eachAfter[T any](all []T, done *int, do func(T)) {
+	if *done < len(all) {
+		each(all[*done:], do)
 	}
 }
