@@ -94,7 +94,7 @@ lint:
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd arrow && $$staticcheck ./...
 
 # The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
-# them in turn (scripts/each-driver says what each leaves out for what another one finds); "make check" has vetted it.
+# them in turn, on each without what another one finds (package test/pass); "make check" has vetted it.
 # Go's test cache doesn't know what a driver reads, so it is not used.
 verdicts = VKDS_VERDICTS=$(CURDIR)/build/verdicts
 go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed $(verdicts) \

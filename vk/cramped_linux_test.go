@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/pass"
 )
 
 // cramp limits the process to the address space that it has and the given number of bytes more.
@@ -60,6 +61,7 @@ func TestHostBufferWithoutRoom(t *testing.T) {
 // If a driver keeps memory in a file that would exceed the process's limit, the typed error says so, and there is no
 // SIGBUS.
 func TestMemoryBeyondFileLimit(t *testing.T) {
+	pass.NotEmulated(t, "memory is the emulator's")
 	d := openFor(t, Options{CacheDir: "none"})
 	var before syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
@@ -110,6 +112,7 @@ func openCramped(more string) {
 
 // If memory is missing, Open says so, whatever error the loader and the drivers report.
 func TestOpenWithoutRoom(t *testing.T) {
+	pass.NotEmulated(t, "memory is the emulator's")
 	said := 0
 	for more := uint64(8 << 20); more <= 1<<30; more *= 2 {
 		command := exec.Command(os.Args[0])

@@ -37,6 +37,7 @@ import (
 //
 // The kernels run in child processes, because a kernel that does not end cannot be stopped.
 func TestEveryKernelEnds(t *testing.T) {
+	pass.NotEmulated(t, "the program starts itself")
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	pass.NarrowUnlessLong(t, "what ends at 4 lanes ends at 8 and 16")
 	for _, name := range kernels.Names() {

@@ -12,11 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/pass"
 )
 
 //go:generate sh testdata/compile.sh
 
 func TestMain(m *testing.M) {
+	pass.Tests{Passes: "4 8 16 swiftshader", Why: "tests of validation turn it on themselves"}.Begin()
 	// Tests write nothing to the user's cache. But Mesa's cache of compiled kernels stays, because otherwise each run
 	// would compile all kernels again.
 	if user, err := os.UserCacheDir(); err == nil && os.Getenv("MESA_SHADER_CACHE_DIR") == "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/dictfile"
 	"github.com/vkds/vkds/internal/tool/outfile"
+	"github.com/vkds/vkds/test/pass"
 )
 
 // An update and a deletion, of every structure, against a Go map; keys come more than once in either.
@@ -163,6 +164,7 @@ func TestChangeRefuses(t *testing.T) {
 
 // While a dictionary is changed nobody else changes it, and an interrupt leaves it as it was.
 func TestChangeInterrupted(t *testing.T) {
+	pass.NotInWine(t, "there is no Ctrl-C")
 	needDevice(t)
 	dict := saved(t, dictfile.Header{Structure: "btree"}, []uint64{1}, []uint64{10})
 	old, err := os.ReadFile(dict)

@@ -11,11 +11,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/pass"
 )
 
 // An interrupt while answers are printed, to whoever reads them or not, ends the
 // command at once.
 func TestInterruptPrinting(t *testing.T) {
+	pass.NotInWine(t, "there is no Ctrl-C")
 	needDevice(t)
 	const n = 500_000
 	table := write(t, "t.csv", rows(n))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 )
 
@@ -32,6 +33,7 @@ func TestUnknownCommands(t *testing.T) {
 // packages have. So it builds, as package vk does over that binding ("make check"), and what vk then says comes out
 // like any other refusal.
 func TestSameWithoutCgo(t *testing.T) {
+	pass.NotInWine(t, "there is no Go")
 	files := func(cgo string) (packages []string) {
 		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}} {{$.GoFiles}} "+
 			"{{$.CgoFiles}}{{end}}{{end}}", ".")
@@ -52,6 +54,7 @@ func TestSameWithoutCgo(t *testing.T) {
 
 // A tool that was built without cgo has no Vulkan, and says so.
 func TestWithoutCgo(t *testing.T) {
+	pass.NotInWine(t, "there is no Go")
 	if stress.Level == 0 {
 		t.Skip("compiles half of the standard library and all else anew: set VKDS_STRESS=1")
 	}

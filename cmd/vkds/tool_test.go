@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 )
 
@@ -27,6 +28,7 @@ import (
 var tool, noDevice, onPath string
 
 func TestMain(m *testing.M) {
+	pass.Host.Begin()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "vkds-test-")
 		if err != nil {
@@ -395,6 +397,8 @@ func (w *untilWritten) String() string {
 // no file. Inputs of which nothing is answered are longer than a pipe holds, so
 // that the command has begun to read once they are written.
 func TestInterrupt(t *testing.T) {
+	pass.NotInWine(t, "there is no Ctrl-C")
+	pass.NotEmulated(t, "the tool takes long to start")
 	needDevice(t)
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -470,6 +474,7 @@ func TestInfo(t *testing.T) {
 
 // Without Vulkan there is one clear line.
 func TestNoDriver(t *testing.T) {
+	pass.NotInWine(t, "nothing sees the variables that it sets")
 	c := command(context.Background(), "info")
 	c.Env = append(os.Environ(), "VK_DRIVER_FILES=/nowhere.json", "VK_ICD_FILENAMES=/nowhere.json")
 	var out, notes bytes.Buffer

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/pass"
 	"golang.org/x/sys/unix"
 )
 
@@ -133,6 +134,7 @@ func TestClosedOutput(t *testing.T) {
 // A limit on the length of files stops the driver of a CPU device, which keeps memory in one, or the writing of a
 // dictionary: in one line, and nothing is left.
 func TestFileLimit(t *testing.T) {
+	pass.NotEmulated(t, "memory is the emulator's")
 	needDevice(t)
 	dir := filepath.Dir(write(t, "t.csv", rows(100_000)))
 	for _, blocks := range []string{"0", "1", "64", "1000"} {

@@ -7,13 +7,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/u32"
 	"pgregory.net/rapid"
 )
 
 // TestMain sets on how many sequences a property is tested.
-func TestMain(m *testing.M) { stress.Main(m, 8, 30, 20) }
+func TestMain(m *testing.M) {
+	const concurrent = "Concurrent|WhileKeysChange"
+	pass.Tests{
+		InAll:  "4 8 16 swiftshader",
+		Only:   map[string]string{"swiftshader": concurrent, "16": concurrent + "|TestBatchProperty"},
+		Except: map[string]string{"4": concurrent},
+		Why:    "SwiftShader and 16 lanes have what is concurrent, lavapipe's 4 the rest; other tests make the calls",
+	}.Begin()
+	stress.Main(m, 8, 30, 20)
+}
 
 // batchSizes are sizes around the limits of a leaf, a long segment, a group, and the levels above.
 var batchSizes = []int{1, 2, 8, 14, 15, 32, 33, 64, 100, 129, 500, 3000}

@@ -20,7 +20,13 @@ import (
 )
 
 // TestMain has few sequences of each property, because there are many types, numbers of shards and blocks.
-func TestMain(m *testing.M) { stress.Main(m, 15, 200, 15) }
+func TestMain(m *testing.M) {
+	pass.Tests{
+		Passes: "8",
+		Why:    "what the host does is the same on every driver and at every width",
+	}.Begin()
+	stress.Main(m, 15, 200, 15)
+}
 
 // keysOf returns keys of a type: among them the least and the greatest, and those of either sign.
 func keysOf[K structures.Number]() []K {

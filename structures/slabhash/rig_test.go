@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
@@ -18,7 +19,10 @@ import (
 )
 
 // TestMain sets on how many sequences a property is tested.
-func TestMain(m *testing.M) { stress.Main(m, 8, 40, 10) }
+func TestMain(m *testing.M) {
+	pass.Tests{InAll: "8 16 swiftshader validated", Why: "SwiftShader has 4 lanes"}.Begin()
+	stress.Main(m, 8, 40, 10)
+}
 
 // without64 is a device's options that leave the 64-bit protocol off.
 var without64 = vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}

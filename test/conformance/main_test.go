@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 )
 
@@ -22,6 +23,10 @@ func sequencesOf[W structures.Word]() int {
 }
 
 func TestMain(m *testing.M) {
+	pass.Tests{
+		InAll: "8 validated", Short: "4 16", Reordered: "8",
+		Why: "passes share the sequences, which the structures' own tests have at every width",
+	}.Begin()
 	flag.Parse()
 	switch {
 	case stress.Level > 0:

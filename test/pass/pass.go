@@ -58,6 +58,24 @@ func OneProtocol() bool {
 	return stress.Level == 0 && slices.Contains([]string{"4", "16", "validated"}, os.Getenv("VKDS_PASS"))
 }
 
+// NotInWine skips a test in "make test-windows", in which nothing sees the variables that a Windows program sets, no
+// console has Ctrl-C, and there is no Go.
+func NotInWine(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("VKDS_PASS") == "wine" {
+		t.Skip("not in Wine: " + why)
+	}
+}
+
+// NotEmulated skips a test in "make test-arm64", in which memory is the emulator's, a program can't start itself, and
+// takes longer to start than a test waits to interrupt it.
+func NotEmulated(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("VKDS_PASS") == "arm64" {
+		t.Skip("not in emulation: " + why)
+	}
+}
+
 func skip(t testing.TB, why string, passes ...string) {
 	t.Helper()
 	if slices.Contains(passes, os.Getenv("VKDS_PASS")) {

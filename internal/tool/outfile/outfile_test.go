@@ -14,12 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/outfile"
+	"github.com/vkds/vkds/test/pass"
 )
 
 var ctx = context.Background()
 
 // The test binary is also a writer that is killed: see TestOrphans.
 func TestMain(m *testing.M) {
+	pass.Host.Begin()
 	if path := os.Getenv("OUTFILE_TEST_KILLED"); path != "" {
 		if f, err := outfile.Create(ctx, path); err == nil {
 			_, _ = f.Write([]byte("half"))
@@ -105,6 +107,7 @@ func TestRefuses(t *testing.T) {
 // The temporary files of killed writers go with the next writer of the same file;
 // those of writers that are at work, and everything else, stay.
 func TestOrphans(t *testing.T) {
+	pass.NotEmulated(t, "the program starts itself")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	for range 2 { // the second removes the first one's

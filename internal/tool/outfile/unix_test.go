@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/outfile"
+	"github.com/vkds/vkds/test/pass"
 )
 
 // A disk that fills up: the error names the file that was asked for, and nothing
@@ -37,6 +38,7 @@ func TestDiskFull(t *testing.T) {
 
 // What may not be written is refused before anything is, and left as it is.
 func TestWriteProtected(t *testing.T) {
+	pass.NotEmulated(t, "the program starts itself")
 	if os.Getuid() == 0 { // who may write everything
 		asNobody(t)
 		return

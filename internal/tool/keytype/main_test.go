@@ -1,0 +1,12 @@
+package keytype_test
+
+import (
+	"testing"
+
+	"github.com/vkds/vkds/test/pass"
+)
+
+func TestMain(m *testing.M) {
+	pass.Host.Begin()
+	m.Run()
+}

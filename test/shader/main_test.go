@@ -1,0 +1,15 @@
+package shader
+
+import (
+	"testing"
+
+	"github.com/vkds/vkds/test/pass"
+)
+
+func TestMain(m *testing.M) {
+	pass.Tests{
+		Passes: "4 8 16 swiftshader", Rest: map[string]string{"4": "swiftshader"},
+		Why: "SwiftShader has 4 lanes; under validation other tests make the same calls",
+	}.Begin()
+	m.Run()
+}
