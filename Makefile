@@ -193,10 +193,13 @@ unconformed:
 test-conformed:
 	@awk -F '\t' '$$1 == "ran" { ran[$$2] } $$1 == "left out" { out[$$2] } \
 		END { if (!length(ran)) out["everything"]; for (s in out) if (!(s in ran)) { print "left out by every run: " s; bad = 1 } exit bad }' build/conformed
-# Which tests took longest, on which driver, and how long each driver's took together: one after the other.
+# Which packages took most processor time, which tests took longest, on which driver, and how long each driver's took
+# together: one after the other.
 test-took:
-	@cat build/verdicts/* | awk -F '\t' '$$1 == "ran" && $$3 !~ /: .*\// { print $$2 "\t" $$3 "\t" $$4 }' | sort -rn | \
-		awk -F '\t' 'NR <= 30 { print $$1 " s on " $$3 ": " $$2 } { of[$$3] += $$1 } END { for (d in of) printf "%.0f s on %s\n", of[d], d }'
+	@for what in processor ran; do \
+		cat build/verdicts/* | awk -F '\t' -v what=$$what '$$1 == what && $$3 !~ /: .*\// { print $$2 "\t" $$3 "\t" $$4 }' | sort -rn | \
+		awk -F '\t' -v what=$$what 'BEGIN { print what ":" } NR <= 30 { print $$1 " s on " $$3 ": " $$2 } { of[$$3] += $$1 } END { for (d in of) printf "%.0f s on %s\n", of[d], d }'; \
+	done
 # Which tests were skipped, on which drivers, and why. Each that was left to another pass was run in one, and each that
 # there is was run or has said why not.
 test-skipped:
