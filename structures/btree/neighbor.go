@@ -48,7 +48,7 @@ func (r recorder) recordNeighbors(s *vk.Stream, to structures.Direction, q order
 func (r recorder) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors,
 	index prefixIndex) error {
 	upward, strict := sense(to)
-	k, err := r.neighborKernel(r.past(), upward).Kernel(r.kernels, s)
+	k, err := r.neighborKernel(r.past(), upward).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}

@@ -26,39 +26,38 @@ func (r recorder) Err() error {
 	if r.at.ended() {
 		return vk.ErrClosed
 	}
-	return r.gate.Err()
+	return r.tree.Err()
 }
 
 func (r recorder) Enter(ctx context.Context) error {
 	if err := r.EnterOn(ctx); err != nil {
 		return err
 	}
-	return gate.Unless(r.Leave, func() error { return r.versions.writes.Rest(ctx) })
+	return gate.Unless(r.Leave, func() error { return r.tree.Changes.Rest(ctx) })
 }
 
 func (r recorder) EnterOn(ctx context.Context) error {
-	err := r.gate.EnterShared(ctx)
+	err := r.EnterShared(ctx)
 	if err == nil && r.at.ended() {
-		r.gate.LeaveShared()
+		r.LeaveShared()
 		err = vk.ErrClosed
 	}
 	return err
 }
-func (r recorder) Leave()                  { r.gate.LeaveShared() }
-func (r recorder) Meter() *recording.Meter { return &r.meter }
-func (r recorder) Exact() bool             { return true }
+func (r recorder) Leave()      { r.LeaveShared() }
+func (r recorder) Exact() bool { return true }
 
 // Changes returns the changes that end iterations. A snapshot has none.
 func (r recorder) Changes() *recording.Changes {
 	if r.at != nil {
 		return &r.at.changes
 	}
-	return &r.versions.writes
+	return &r.tree.Changes
 }
 
 func (r recorder) On(s *vk.Stream, record func() error) error {
 	if r.at == nil {
-		return r.on(s, record)
+		return r.Using(s, record)
 	}
 	return r.onSnapshot(s, record)
 }
