@@ -14,8 +14,8 @@ type findPush struct {
 	Count               recording.Length
 }
 
-// recordFind records lookups.
-func (r recorder) recordFind(s *vk.Stream, l ordered.Lookups) error {
+// Find records lookups.
+func (r recorder) Find(s *vk.Stream, l ordered.Lookups) error {
 	if l.N == 0 {
 		return nil
 	}

@@ -20,8 +20,8 @@ type neighborPush struct {
 	Strict, Resume, Visits                   uint32
 }
 
-// recordNeighbors records searches for neighbors.
-func (r recorder) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
+// Neighbors records searches for neighbors.
+func (r recorder) Neighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
 	if q.N == 0 {
 		return nil
 	}

@@ -136,7 +136,7 @@ func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 			Left: testdevice.Room[uint32](t, d, 1)}
 		s.Fill(b.Left, 0, 4, 0)
 		require.NoError(t, tree.Using(s, func() error {
-			return tree.newest().recordNeighbors(s, to, ordered.Neighbors{
+			return tree.newest().Neighbors(s, to, ordered.Neighbors{
 				Keys: in.Address(), OutKeys: b.OutKeys.Address(), OutValues: b.OutValues.Address(),
 				Status: b.Status.Address(), Left: b.Left.Address(), N: n, Visits: 1,
 			})

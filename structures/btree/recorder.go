@@ -90,14 +90,6 @@ func (r recorder) Limits() ordered.Limits {
 	}
 }
 
-func (r recorder) Find(s *vk.Stream, l ordered.Lookups) error {
-	return r.recordFind(s, l)
-}
-
-func (r recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
-	return r.recordNeighbors(s, to, n)
-}
-
 // leavesOfPart is how many leaves a tile reads for a range from Go slices.
 const leavesOfPart = 128
 

@@ -23,22 +23,19 @@ const (
 // more steps than it can need, which only a stray write causes.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
 	keys, outKeys, outValues, found pipeline.Column) error {
-	ctx, end := r.h.Progress.Begin(ctx)
-	defer end()
-	if err := r.of.Enter(ctx); err != nil {
-		return err
-	}
-	defer r.of.Leave()
-	search := &patience{Limits: r.of.Limits(), visits: firstVisits}
-	return r.asked(ctx, n, []pipeline.Column{keys, outKeys, outValues, found}, pipeline.Task{
+	search := &patience{visits: firstVisits}
+	return r.ask(ctx, n, []pipeline.Column{keys, outKeys, outValues, found}, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{
 				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3],
 				Left: c.Pending, N: c.Count, Resume: c.Retry, Visits: search.visits,
 			})
 		},
-		Recover: search.more,
-		Parts:   pipeline.PartsOfQueries,
+		Recover: func(ctx context.Context, pending int, stuck bool) error {
+			search.Limits = r.of.Limits()
+			return search.more(ctx, pending, stuck)
+		},
+		Parts: pipeline.PartsOfQueries,
 	})
 }
 

@@ -131,32 +131,13 @@ func (r *Reader) ask(ctx context.Context, n int, columns []pipeline.Column, task
 		return err
 	}
 	defer r.of.Leave()
-	return r.asked(ctx, n, columns, task)
-}
-
-// asked is ask for a caller that has entered.
-func (r *Reader) asked(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	r.h.Meter.Query(n)
-	return r.run(ctx, n, columns, task)
-}
-
-// run does queries without counting them, for the structure itself.
-func (r *Reader) run(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	task.Progress = gate.Told(ctx)
 	_, err := r.h.Pipelines.Run(ctx, n, columns, task)
 	return err
 }
 
-// Find looks up n keys.
-func (r *Reader) Find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
-	return r.ask(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
-}
-
-// Lookup is Find for the structure itself. The caller has entered.
-func (r *Reader) Lookup(ctx context.Context, n int, keys, values, found pipeline.Column) error {
-	return r.run(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
-}
-
+// lookups looks up the keys of the first column.
 func (r *Reader) lookups() pipeline.Task {
 	return pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -164,4 +145,12 @@ func (r *Reader) lookups() pipeline.Task {
 		},
 		Parts: pipeline.PartsOfQueries,
 	}
+}
+
+// Lookup looks up n keys for the structure itself, without counting them. The caller has entered.
+func (r *Reader) Lookup(ctx context.Context, n int, keys, values, found pipeline.Column) error {
+	task := r.lookups()
+	task.Progress = gate.Told(ctx)
+	_, err := r.h.Pipelines.Run(ctx, n, []pipeline.Column{keys, values, found}, task)
+	return err
 }
