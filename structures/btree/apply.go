@@ -65,12 +65,12 @@ func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 //
 // Errors are those of Insert. If ordered queries can't be completed, nothing of the batch is done.
 func (t *tree) mixed(ctx context.Context, r request) ([]uint64, error) {
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return nil, pipeline.NotBegun(r.Status, r.N, err)
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	asked, counts := r.Kinds, slices.Contains(r.Kinds, structures.CountAll)
 	if counts {
 		r.Kinds = lookups(asked)
@@ -82,18 +82,18 @@ func (t *tree) mixed(ctx context.Context, r request) ([]uint64, error) {
 	r.moments = r.moments && t.o.Path != Batched && ordered && slices.ContainsFunc(r.Kinds, updates)
 	var err error
 	if r.moments {
-		err = t.keepsMoving(ctx, nil, r.N, min(r.N, t.pipelines.Chunk()))
+		err = t.keepsMoving(ctx, nil, r.N, min(r.N, t.Pipelines.Chunk()))
 	} else {
 		err = t.keeps(ctx, nil, r.N)
 	}
 	if err == nil && ordered {
-		err = t.versions.writes.Rest(ctx)
+		err = t.Changes.Rest(ctx)
 	}
 	if err != nil {
 		return nil, pipeline.NotBegun(r.Status, r.N, err)
 	}
-	t.versions.writes.Made()
-	t.meter.Batch(structures.Mixed, r.N)
+	t.Changes.Made()
+	t.Meter.Batch(structures.Mixed, r.N)
 	if r.Status == nil && (counts || t.o.Path == Batched || ordered) {
 		r.Status = make([]structures.Status, r.N)
 	}
@@ -220,8 +220,8 @@ func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) erro
 		if r.Inserts() {
 			part = min(part, t.mostInserted())
 		}
-		end := w.fit(done, min(n, done+part), ordered.AtOnce(t.d))
-		if whole && (end < n || n > t.pipelines.Chunk()) {
+		end := w.fit(done, min(n, done+part), ordered.AtOnce(t.Device))
+		if whole && (end < n || n > t.Pipelines.Chunk()) {
 			return errNotAtOnce
 		}
 		p := concurrentPart{request: r.part(done, end), whole: whole, windows: w.part(done, end)}
@@ -258,7 +258,7 @@ type concurrentPart struct {
 func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) (left int, err error) {
 	inserts := p.Inserts()
 	if inserts {
-		t.settle(t.stream)
+		t.settle(t.Stream)
 		err := t.reserve(ctx, p.N, Concurrent)
 		t.known.inserted += uint64(p.N)
 		if err != nil && !pipeline.Short(err) { // if it is short of memory, operations may be left pending
@@ -271,7 +271,7 @@ func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	if room := p.windows.count() * p.windows.width; room != 0 {
 		room = (room + 3) &^ 3 // pairs are written in groups of 4, so the values must begin at a multiple of 4
 		var err error
-		if pairs, err = vk.NewBuffer[uint32](t.d, 2*room*t.words()); err != nil {
+		if pairs, err = vk.NewBuffer[uint32](t.Device, 2*room*t.words()); err != nil {
 			return p.N, err
 		}
 		defer pairs.Free()
@@ -308,7 +308,7 @@ func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	if ordered {
 		task = t.order.Begin(task)
 	}
-	left, err = t.pipelines.Run(ctx, p.N, columns, task)
+	left, err = t.Pipelines.Run(ctx, p.N, columns, task)
 	if pairs != nil {
 		words := make([]uint32, pairs.Len())
 		failure := pairs.Download(context.WithoutCancel(ctx), 0, words)

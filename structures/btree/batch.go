@@ -11,19 +11,19 @@ import (
 )
 
 func (t *tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	if err := checkUpdate(kind); err != nil {
 		return err
 	}
 	if u.Count > primitives.MaxLength {
 		return &structures.CountError{What: "updates", N: u.Count, Most: primitives.MaxLength}
 	}
-	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, kind, u, t.width))
+	err := cmp.Or(t.Device.Accept("stream", s), recording.NeedUpdates(t.Device, kind, u, t.width))
 	if err == nil {
-		t.own.Done(s, u)
+		t.Own.Done(s, u)
 	}
 	if err != nil || u.Count == 0 {
 		return err
@@ -47,7 +47,7 @@ func (t *tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	for _, c := range claims {
 		t.recorded(s, c)
 	}
-	t.meter.Batch(kind, u.Count)
+	t.Meter.Batch(kind, u.Count)
 	submitted(s, &t.batches.batched)
 	return nil
 }
@@ -58,7 +58,7 @@ func (t *tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n
 	if kind == structures.Delete {
 		return nil, nil
 	}
-	full := t.shared || t.known.unsure
+	full := t.Shares || t.known.unsure
 	if !full {
 		lacks, err := t.lacks(ctx, n, Batched)
 		if err != nil {
@@ -71,7 +71,7 @@ func (t *tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n
 			return nil, err
 		}
 	}
-	if t.shared {
+	if t.Shares {
 		return t.claimsFor(ctx, n, maxBatch)
 	}
 	err := t.reserve(ctx, n, Batched)

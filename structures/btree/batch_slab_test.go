@@ -38,9 +38,9 @@ func TestSumFree(t *testing.T) {
 					sums[blocks] = uint32(total)
 					buffer := device(r, pairs)
 					defer buffer.Free()
-					k, err := recording.Kernel[batchSumPush](r.tree.kernels, r.stream, "btree/batch_sum_free",
+					k, err := recording.Kernel[batchSumPush](r.tree.Kernels, r.stream, "btree/batch_sum_free",
 						workgroup,
-						recording.OverPool(r.tree.pool.Constants(), recording.Constant("TILE", 1),
+						recording.OverPool(r.tree.Pool.Constants(), recording.Constant("TILE", 1),
 							recording.Constant("BATCH_GROUP", 128))...)
 					require.NoError(t, err)
 					k.Dispatch(r.stream, 1, batchSumPush{buffer.Address(), uint32(blocks)})

@@ -56,7 +56,7 @@ type batchShape struct {
 const halveRow = 280
 
 func (t *tree) batchShape() batchShape {
-	info := t.d.Info()
+	info := t.Device.Info()
 	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup),
 		alone: min(1024, info.MaxWorkgroup)}
 	if info.Type == vk.CPU { // which runs a workgroup on one core, and each of its invocations up to each barrier
@@ -65,7 +65,7 @@ func (t *tree) batchShape() batchShape {
 	if t.tiles.walk > 1 {
 		shape.tile = 4
 	}
-	for shape.halve > max(32, t.d.SubgroupSize()) && shape.halve*halveRow > info.SharedBytes {
+	for shape.halve > max(32, t.Device.SubgroupSize()) && shape.halve*halveRow > info.SharedBytes {
 		shape.halve /= 2
 	}
 	return shape
@@ -290,7 +290,7 @@ func (t *tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 
 func (t *tree) batchRecorder(s *vk.Stream, b batched) batchRecorder {
 	return batchRecorder{t: t, b: b, stager: stager{
-		s: s, kernels: t.kernels, device: t.d, width: t.width, shared: t.shared, shape: t.batchShape(),
+		s: s, kernels: t.Kernels, device: t.Device, width: t.width, shared: t.Shares, shape: t.batchShape(),
 		keeps: t.versions.protect(),
 	}}
 }
@@ -493,7 +493,7 @@ func (r *batchRecorder) begin() {
 // locate sums the counts of begin, and finds the leaf of each key.
 func (r *batchRecorder) locate() {
 	plan, n := r.plan, r.b.N
-	if !r.t.shared {
+	if !r.t.Shares {
 		stageSumFree.run(&r.stager, 1, batchSumPush{plan.free, r.tree.Pool.Blocks})
 	}
 	if !r.b.Folds {
@@ -551,7 +551,7 @@ func (r *batchRecorder) fold() {
 		b.How = uint32(structures.Insert) | uint32(r.t.share())<<howShare | b.How&howCounted
 		b.Payload, b.Values = plan.folded, 0
 	}
-	r.err = fold.Record(r.t.kernels, r.s, a)
+	r.err = fold.Record(r.t.Kernels, r.s, a)
 	r.mark()
 	r.sumMarks()
 }

@@ -84,7 +84,7 @@ func newBatchRig(t testing.TB, d *vk.Device, o Options) *batchRig {
 // device copies elements to a buffer that lives until the work is done.
 func device[T vk.Element](r *batchRig, data []T) *vk.Buffer[T] {
 	r.t.Helper()
-	b, err := vk.NewBuffer[T](r.tree.d, max(len(data), 1))
+	b, err := vk.NewBuffer[T](r.tree.Device, max(len(data), 1))
 	require.NoError(r.t, err)
 	require.NoError(r.t, b.Upload(r.t.Context(), 0, data))
 	return b
@@ -210,7 +210,7 @@ func (r *batchRig) check() {
 // nodes returns the number of nodes.
 func (r *batchRig) nodes() int {
 	r.t.Helper()
-	stats, err := r.tree.pool.Stats(r.t.Context())
+	stats, err := r.tree.Pool.Stats(r.t.Context())
 	require.NoError(r.t, err)
 	return stats.Allocated
 }
@@ -457,9 +457,9 @@ func TestBatchManySuperBlocks(t *testing.T) {
 	d := openDevice(t)
 	rng := random(3)
 	r := newBatchRig(t, d, Options{})
-	require.NoError(t, r.tree.pool.Close())
+	require.NoError(t, r.tree.Pool.Close())
 	var err error
-	r.tree.pool, err = slabs.New(t.Context(), d, slabs.Options{Blocks: 8, SuperShift: 2})
+	r.tree.Pool, err = slabs.New(t.Context(), d, slabs.Options{Blocks: 8, SuperShift: 2})
 	require.NoError(t, err)
 	require.NoError(t, r.tree.empty(t.Context()))
 	for range 3 {
@@ -492,7 +492,7 @@ func TestBatchOfDeletionsWithoutRoom(t *testing.T) {
 	rng := random(9)
 	r := newBatchRig(t, d, Options{MaxBytes: 1 << 20, Path: Batched})
 	r.fromSlices(insert(rng, uniqueKeys(rng, 100)))
-	bytes := r.tree.pool.Bytes()
+	bytes := r.tree.Pool.Bytes()
 	r.fromSlices(operations{kind: structures.Delete, keys: below(rng, 100000, math.MaxUint32)})
 	r.check()
 	b := mixed(rng, below(rng, 100000, math.MaxUint32))
@@ -503,7 +503,7 @@ func TestBatchOfDeletionsWithoutRoom(t *testing.T) {
 	}
 	r.fromSlices(b)
 	r.check()
-	require.Equal(t, bytes, r.tree.pool.Bytes(), "the pool's memory")
+	require.Equal(t, bytes, r.tree.Pool.Bytes(), "the pool's memory")
 }
 
 // In a tree whose nodes are all full, concurrent insertions split up to one node of each level, and fill a pool in
@@ -571,7 +571,7 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 					b.Left.Free()
 					keys = pending
 				}
-				stats, err := r.tree.pool.Stats(t.Context())
+				stats, err := r.tree.Pool.Stats(t.Context())
 				require.NoError(t, err)
 				return stats
 			}

@@ -116,9 +116,9 @@ func testOrderComesBeforeUpdates[W structures.Word](t *testing.T, d *vk.Device, 
 		if c.stream {
 			r = applyCounted(t, d, tree, b)
 		} else {
-			require.NoError(t, tree.pipelines.Close())
+			require.NoError(t, tree.Pipelines.Close())
 			pipeline.InChunksOf(c.chunk)
-			tree.pipelines = pipeline.NewPool(d)
+			tree.Pipelines = pipeline.NewPool(d)
 			var err error
 			r, err = tree.Apply(t.Context(), b)
 			require.NoError(t, err)

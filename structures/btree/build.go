@@ -36,12 +36,12 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, n int, keys
 
 // build replaces the content of the tree by pairs from Go slices.
 func (t *tree) build(ctx context.Context, n int, keys, values pipeline.Column) error {
-	pairs, err := vk.NewBuffer[uint32](t.d, 2*n*t.words())
+	pairs, err := vk.NewBuffer[uint32](t.Device, 2*n*t.words())
 	if err != nil {
 		return err
 	}
 	defer pairs.Free()
-	scratch, err := vk.NewBuffer[byte](t.d, int(t.bulkPlan(n, 0).bytes))
+	scratch, err := vk.NewBuffer[byte](t.Device, int(t.bulkPlan(n, 0).bytes))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (t *tree) build(ctx context.Context, n int, keys, values pipeline.Column) e
 		return err
 	}
 	b := bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n * t.words()), N: n, Fill: t.o.Fill}
-	return t.remake(ctx, b, func(b bulk) error { return t.bulk(t.stream, b, scratch.Address()) })
+	return t.remake(ctx, b, func(b bulk) error { return t.bulk(t.Stream, b, scratch.Address()) })
 }
 
 // remake runs, on the tree's own stream, what record records of a bulk build.
@@ -66,7 +66,7 @@ func (t *tree) remake(ctx context.Context, b bulk, record func(bulk) error) erro
 		return err
 	}
 	b.replaces = replaces
-	if err := recording.Run(t.stream, func() error { return record(b) }); err != nil {
+	if err := recording.Run(t.Stream, func() error { return record(b) }); err != nil {
 		return t.replacedNot(replaces, err)
 	}
 	replaces.free()
@@ -78,10 +78,10 @@ func (t *tree) remake(ctx context.Context, b bulk, record func(bulk) error) erro
 func (t *tree) rebuilt(b bulk) { t.known, t.planted = countedOf(t.width, b.N, b.Fill), true }
 
 func (t *tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	if err := t.remakes(); err != nil {
 		return err
 	}
@@ -89,16 +89,16 @@ func (t *tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		return &structures.CountError{What: "pairs", N: u.Count, Most: primitives.MaxLength}
 	}
 	u.Status = nil
-	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u, t.width))
+	err := cmp.Or(t.Device.Accept("stream", s), recording.NeedUpdates(t.Device, structures.Insert, u, t.width))
 	if err != nil {
 		return err
 	}
-	if nodes := t.geometry().nodesFor(u.Count, t.o.Fill); t.shared || blocksFor(nodes) > t.blocks() {
+	if nodes := t.geometry().nodesFor(u.Count, t.o.Fill); t.Shares || blocksFor(nodes) > t.blocks() {
 		if err := s.Wait(ctx); err != nil {
 			return err
 		}
-		if t.shared { // the old nodes are listed now
-			if err := t.uses.Rest(ctx); err != nil {
+		if t.Shares { // the old nodes are listed now
+			if err := t.Uses.Rest(ctx); err != nil {
 				return err
 			}
 		}
@@ -132,10 +132,10 @@ func (t *tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 
 // roomFor makes the pool grow to at least so many slabs. No work may use the pool.
 func (t *tree) roomFor(ctx context.Context, nodes int) error {
-	if t.shared {
+	if t.Shares {
 		return nil // claims make room
 	}
-	return t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
+	return t.Pool.Grow(ctx, blocksFor(nodes)-t.blocks())
 }
 
 // bulk has the operands of a bulk build: N pairs on the device, or fewer if CountAt is not 0: it is then the address of
@@ -185,7 +185,7 @@ type buildOrderPush struct {
 func (t *tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
 	const each = 8 // keys of an invocation
-	order, err := t.buildOrderKernel().Kernel(t.kernels, s)
+	order, err := t.buildOrderKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -235,19 +235,19 @@ type buildPlanPush struct {
 }
 
 func (t *tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
-	plan, err := t.buildPlanKernel().Kernel(t.kernels, s)
+	plan, err := t.buildPlanKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
-	nodes, err := t.buildNodesKernel().Kernel(t.kernels, s)
+	nodes, err := t.buildNodesKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
 	leaf, inner := t.geometry().shares(b.Fill)
 	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.description(), b.length(), uint32(leaf), uint32(inner)
 	plan.Dispatch(s, 1, p)
-	if !t.shared {
-		if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
+	if !t.Shares {
+		if err := t.Pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
 			return err
 		}
 	}

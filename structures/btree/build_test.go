@@ -35,8 +35,8 @@ func TestBuild(t *testing.T) {
 					u := structures.DeviceBatch{Count: n, First: 3,
 						Keys:   testdevice.Upload(t, d, append(ramp(3, 5, 1), keys...)),
 						Values: testdevice.Upload(t, d, append(ramp(3, 5, 1), values...))}
-					require.NoError(t, tree.On(tree.stream).Build(t.Context(), u))
-					require.NoError(t, tree.stream.Wait(t.Context()))
+					require.NoError(t, tree.On(tree.Stream).Build(t.Context(), u))
+					require.NoError(t, tree.Stream.Wait(t.Context()))
 				}
 				requireTree(t, tree, model{}.insert(keys, values))
 				require.NoError(t, tree.Check(t.Context()))
@@ -59,14 +59,14 @@ func TestBuild(t *testing.T) {
 func TestBuildInSuperBlocks(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})
-	require.NoError(t, tree.pool.Close())
+	require.NoError(t, tree.Pool.Close())
 	var err error
-	tree.pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
+	tree.Pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
 	require.NoError(t, err)
 	rng := random(5)
 	keys, values := uniqueKeys(rng, 100_000), randomWords(rng, 100_000)
 	rebuild(t, tree, keys, values)
-	require.False(t, tree.pool.Light())
+	require.False(t, tree.Pool.Light())
 	want := model{}.insert(keys, values)
 	requireTree(t, tree, want)
 	ravage(t, tree, want)
@@ -84,15 +84,15 @@ func TestBuildOnGrows(t *testing.T) {
 	tree := newTree(t, d, Options{MaxBytes: 2 << 20})
 	on := func(keys []uint32) error {
 		b := testdevice.Upload(t, d, keys)
-		err := tree.On(tree.stream).Build(t.Context(), structures.DeviceBatch{Count: len(keys), Keys: b, Values: b})
-		require.NoError(t, tree.stream.Wait(t.Context()))
+		err := tree.On(tree.Stream).Build(t.Context(), structures.DeviceBatch{Count: len(keys), Keys: b, Values: b})
+		require.NoError(t, tree.Stream.Wait(t.Context()))
 		return err
 	}
 	few, many, tooMany := ramp(100, 1, 9), uniqueKeys(random(6), 20000), ramp(200_000, 0, 1)
 	require.NoError(t, on(few))
-	before := tree.pool.Bytes()
+	before := tree.Pool.Bytes()
 	require.NoError(t, on(many))
-	require.Greater(t, tree.pool.Bytes(), before)
+	require.Greater(t, tree.Pool.Bytes(), before)
 	requireTree(t, tree, model{}.insert(many, many))
 	var full *vk.LimitError
 	require.ErrorAs(t, on(tooMany), &full)
@@ -157,8 +157,8 @@ func TestBuildOfOrderedKeys(t *testing.T) {
 	} {
 		u := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys),
 			Values: testdevice.Upload(t, d, values)}
-		require.NoError(t, tree.On(tree.stream).Build(t.Context(), u))
-		require.NoError(t, tree.stream.Wait(t.Context()))
+		require.NoError(t, tree.On(tree.Stream).Build(t.Context(), u))
+		require.NoError(t, tree.Stream.Wait(t.Context()))
 		require.NoError(t, tree.Check(t.Context()), name)
 		requireTree(t, tree, model{}.insert(keys, values))
 		same(t, keys, testdevice.Download(t, u.Keys, n), "the keys given, "+name)
@@ -180,12 +180,12 @@ func TestBuildRefuses(t *testing.T) {
 		{Count: 11, Keys: b, Values: b}, {Count: 5, First: 6, Keys: b, Values: b},
 		{Count: 1, First: -1, Keys: b, Values: b}, {Count: 1, Keys: b}, {Count: 1, Values: b},
 	} {
-		require.ErrorAs(t, tree.On(tree.stream).Build(t.Context(), u), &length)
+		require.ErrorAs(t, tree.On(tree.Stream).Build(t.Context(), u), &length)
 	}
 	var count *structures.CountError
-	require.ErrorAs(t, tree.On(tree.stream).Build(t.Context(), structures.DeviceBatch{Count: -1, Keys: b, Values: b}),
+	require.ErrorAs(t, tree.On(tree.Stream).Build(t.Context(), structures.DeviceBatch{Count: -1, Keys: b, Values: b}),
 		&count)
-	require.NoError(t, tree.stream.Wait(t.Context()))
+	require.NoError(t, tree.Stream.Wait(t.Context()))
 	requireTree(t, tree, model{})
 	closed, err := makeDictionary[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
@@ -248,7 +248,7 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 
 	build(10)
 	s.Discard()
-	before, err := tree.pool.Stats(t.Context())
+	before, err := tree.Pool.Stats(t.Context())
 	require.NoError(t, err)
 	require.True(t, update(100), "nobody knows how many nodes there are")
 	requireTree(t, tree, want)

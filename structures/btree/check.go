@@ -114,10 +114,10 @@ type checkPush struct {
 
 // Check finds what is wrong with the nodes, and with the versions of leaves.
 func (t *tree) Check(ctx context.Context) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	versions, err := t.newVersionCheck(ctx)
 	if err != nil {
 		return err
@@ -128,20 +128,20 @@ func (t *tree) Check(ctx context.Context) error {
 
 // check is Check within a call. If versions is nil, it does not check versions.
 func (t *tree) check(ctx context.Context, versions *versionCheck) error {
-	memory, err := vk.NewBuffer[uint32](t.d, reportWords)
+	memory, err := vk.NewBuffer[uint32](t.Device, reportWords)
 	if err != nil {
 		return err
 	}
 	defer memory.Free()
 	l, err := t.reach(ctx, func(l listing, marks uint64) error {
-		t.stream.Fill(memory, 0, int(memory.Bytes()), 0)
-		t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
+		t.Stream.Fill(memory, 0, int(memory.Bytes()), 0)
+		t.Stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
 		for pass := range uint32(2) {
-			k, err := t.checkKernel(pass).Kernel(t.kernels, t.stream)
+			k, err := t.checkKernel(pass).Kernel(t.Kernels, t.Stream)
 			if err != nil {
 				return err
 			}
-			k.Dispatch(t.stream, t.walkers(int(l.InnerMost)), checkPush{t.description(), l, memory.Address(), marks})
+			k.Dispatch(t.Stream, t.walkers(int(l.InnerMost)), checkPush{t.description(), l, memory.Address(), marks})
 		}
 		return t.recordVersionCheck(versions, l)
 	})
@@ -153,8 +153,8 @@ func (t *tree) check(ctx context.Context, versions *versionCheck) error {
 	if err := memory.Download(ctx, 0, report); err != nil {
 		return err
 	}
-	if !t.shared {
-		stats, err := t.pool.Stats(ctx)
+	if !t.Shares {
+		stats, err := t.Pool.Stats(ctx)
 		if err != nil {
 			return err
 		}

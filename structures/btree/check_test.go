@@ -145,8 +145,8 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 	})
 	t.Run("node that nothing leads to", func(t *testing.T) {
 		require.NoError(t, tree.state.Upload(t.Context(), planAt, []uint32{uint32(len(nodes)) + 1}))
-		require.NoError(t, tree.pool.Occupy(tree.stream, tree.state.AddressOf(planAt)))
-		require.NoError(t, tree.stream.Wait(t.Context()))
+		require.NoError(t, tree.Pool.Occupy(tree.Stream, tree.state.AddressOf(planAt)))
+		require.NoError(t, tree.Stream.Wait(t.Context()))
 		lost := tree.slabReference(len(nodes))
 		poke(t, tree, slices.Concat([]poked{{slab: lost, word: uint32(geometry.meta)}},
 			fieldIn[W](lost, geometry.low, 5), fieldIn[W](lost, geometry.high, 9))...)
@@ -154,7 +154,7 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 	})
 	t.Run("root that is not allocated", func(t *testing.T) {
 		require.NoError(t, tree.state.Upload(t.Context(), planAt, []uint32{0}))
-		require.NoError(t, tree.pool.Occupy(tree.stream, tree.state.AddressOf(planAt)))
+		require.NoError(t, tree.Pool.Occupy(tree.Stream, tree.state.AddressOf(planAt)))
 		require.Contains(t, violationsOf(t, tree), Violation{RootRule, 1, 0})
 	})
 }
@@ -162,7 +162,7 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 // rawNode returns all words of a node, to restore it.
 func rawNode[W structures.Word](t testing.TB, tree *dictionary[W], slab uint32) []poked {
 	t.Helper()
-	ref, b := testdevice.Upload(t, tree.d, []uint32{slab}), testdevice.Room[uint32](t, tree.d, nodeWords)
+	ref, b := testdevice.Upload(t, tree.Device, []uint32{slab}), testdevice.Room[uint32](t, tree.Device, nodeWords)
 	require.NoError(t, tree.copyNodes(b, ref.Address(), 1))
 	var words []poked
 	for i, word := range testdevice.Download(t, b, nodeWords) {

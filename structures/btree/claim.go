@@ -39,7 +39,7 @@ func (t *tree) claim(ctx context.Context, n int) (*claim, error) {
 	if err := t.giveBackDropped(); err != nil {
 		return nil, err
 	}
-	memory, err := vk.NewBuffer[uint32](t.d, n+2)
+	memory, err := vk.NewBuffer[uint32](t.Device, n+2)
 	if err != nil {
 		return nil, err
 	}
@@ -64,18 +64,18 @@ func (t *tree) claim(ctx context.Context, n int) (*claim, error) {
 
 // allocate tries to fill a claim, and returns the number of slabs that the pool did not have.
 func (t *tree) allocate(c *claim) (refused int, err error) {
-	err = recording.Run(t.stream, func() error {
+	err = recording.Run(t.Stream, func() error {
 		// giveBack's kernel comes first, so that it can't be missing then.
-		if _, err := t.takeKernel(frees).Kernel(t.kernels, t.stream); err != nil {
+		if _, err := t.takeKernel(frees).Kernel(t.Kernels, t.Stream); err != nil {
 			return err
 		}
-		k, err := t.takeKernel(allocates).Kernel(t.kernels, t.stream)
+		k, err := t.takeKernel(allocates).Kernel(t.Kernels, t.Stream)
 		if err != nil {
 			return err
 		}
-		t.stream.Fill(c.memory, 0, 4, uint32(c.count))
-		t.stream.Fill(c.memory, 4*(c.count+1), 4, 0)
-		t.take(t.stream, k, takePush{Slabs: c.memory.AddressOf(1), Refused: c.memory.AddressOf(c.count + 1),
+		t.Stream.Fill(c.memory, 0, 4, uint32(c.count))
+		t.Stream.Fill(c.memory, 4*(c.count+1), 4, 0)
+		t.take(t.Stream, k, takePush{Slabs: c.memory.AddressOf(1), Refused: c.memory.AddressOf(c.count + 1),
 			Count: uint32(c.count)})
 		return nil
 	})
@@ -89,7 +89,7 @@ func (t *tree) allocate(c *claim) (refused int, err error) {
 
 // giveBack frees all slabs of an unused claim.
 func (t *tree) giveBack(c *claim) error {
-	return recording.Run(t.stream, func() error { return t.recordGiveBack(t.stream, c, 0, 0) })
+	return recording.Run(t.Stream, func() error { return t.recordGiveBack(t.Stream, c, 0, 0) })
 }
 
 // abandon gives unused claims back, and frees their memory. It joins errors to why.
@@ -106,7 +106,7 @@ func (t *tree) abandon(why error, all ...*claim) error {
 // recordGiveBack records that the unused slabs of a claim are freed. The claim's first used-beside slabs are in use:
 // used is the address of a number of nodes, of which beside are not from the claim.
 func (t *tree) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) error {
-	k, err := t.takeKernel(frees).Kernel(t.kernels, s)
+	k, err := t.takeKernel(frees).Kernel(t.Kernels, s)
 	if err == nil {
 		t.take(s, k, takePush{Slabs: c.memory.AddressOf(1), Used: used, Beside: uint32(beside), Count: uint32(c.count)})
 	}
@@ -167,7 +167,7 @@ type replacement struct {
 
 // replacing makes the replacement of a tree that will have so many nodes. It is empty if the tree has its own pool.
 func (t *tree) replacing(ctx context.Context, nodes int) (r replacement, err error) {
-	if !t.shared {
+	if !t.Shares {
 		return r, nil
 	}
 	if t.planted {
@@ -197,7 +197,7 @@ func (t *tree) recordFree(s *vk.Stream, l listed, but int) error {
 	if l.memory == nil {
 		return nil
 	}
-	k, err := t.takeKernel(clears).Kernel(t.kernels, s)
+	k, err := t.takeKernel(clears).Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (t *tree) uproot(ctx context.Context) error {
 			return err
 		}
 		defer l.free()
-		if err := recording.Run(t.stream, func() error { return t.recordFree(t.stream, l, 0) }); err != nil {
+		if err := recording.Run(t.Stream, func() error { return t.recordFree(t.Stream, l, 0) }); err != nil {
 			return err
 		}
 		t.seed.memory.Free()

@@ -58,8 +58,8 @@ func (t *tree) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int)
 	if err := t.coverSlabs(ctx); err != nil || !anew {
 		return err
 	}
-	err := recording.Run(t.stream, func() error {
-		m.recordUnstamped(t.stream)
+	err := recording.Run(t.Stream, func() error {
+		m.recordUnstamped(t.Stream)
 		return nil
 	})
 	if err == nil {
@@ -93,7 +93,7 @@ type clockPush struct {
 
 // recordClock records the start of a dispatch with a moving clock that takes at most so many snapshots.
 func (t *tree) recordClock(s *vk.Stream, snapshots int) error {
-	k, err := t.clockKernel().Kernel(t.kernels, s)
+	k, err := t.clockKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -116,12 +116,12 @@ func (t *tree) recordClock(s *vk.Stream, snapshots int) error {
 // moving records kernels of the caller that change the tree and take snapshots of it inside a dispatch.
 func (t *tree) moving(s *vk.Stream, m Moving, record func(Description) error) error {
 	ctx := context.Background()
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	leave := sync.OnceFunc(t.gate.Leave)
+	leave := sync.OnceFunc(t.Leave)
 	defer leave()
-	if err := t.d.Accept("stream", s); err != nil {
+	if err := t.Device.Accept("stream", s); err != nil {
 		return err
 	}
 	if most := recording.MaxBatch; m.Updates < 0 || m.Snapshots < 0 || m.Updates > most || m.Snapshots > most {
@@ -133,12 +133,12 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Description) error) er
 	}
 	t.known.unsure = true // as after Description
 	defer t.holds(s)()
-	defer t.versions.writes.Hold(s)()
+	defer t.Changes.Hold(s)()
 	return t.apart(s, func() error {
 		if err := t.recordClock(s, m.Snapshots); err != nil {
 			return err
 		}
-		t.versions.writes.Made()
+		t.Changes.Made()
 		tree := t.description()
 		leave() // the memory is held
 		return record(tree)

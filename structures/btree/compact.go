@@ -12,17 +12,17 @@ import (
 )
 
 func (t *tree) Compact(ctx context.Context, fill float64) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	if fill == 0 {
 		fill = t.o.Fill
 	}
 	if !(fill > 0 && fill <= 1) {
 		return &vk.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g is not above 0 and at most 1", fill)}
 	}
-	if err := cmp.Or(t.remakes(), t.uses.Rest(ctx)); err != nil {
+	if err := cmp.Or(t.remakes(), t.Uses.Rest(ctx)); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -39,26 +39,25 @@ func (t *tree) Compact(ctx context.Context, fill float64) error {
 		return err
 	}
 	defer e.memory.Free()
-	old := t.pool
+	old := t.Pool
 	if smaller := t.smallerPool(ctx, need); smaller != nil {
-		t.pool = smaller
+		t.Pool = smaller
 	}
 	b := bulk{Keys: e.memory.AddressOf(e.keysAt), Values: e.memory.AddressOf(e.valuesAt), N: e.pairs, Fill: fill}
-	err = t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
+	err = t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.Stream, b) })
 	if err == nil {
-		t.meter.Rebuild()
-		t.d.Log().Info("compacted", "pairs", e.pairs, "nodes", t.known.nodes, "nodes_before", v.nodes(), "duration",
-			time.Since(begin))
+		t.Meter.Rebuild()
+		t.Device.Log().Info("compacted", "pairs", e.pairs, "nodes", t.known.nodes, "nodes_before", v.nodes(),
+			"duration", time.Since(begin))
 	}
-	if t.pool == old {
+	if t.Pool == old {
 		return err
 	}
 	if err != nil {
-		old, t.pool = t.pool, old
+		old, t.Pool = t.Pool, old
 	} else {
 		t.failures = 0
-		t.meter.GrowBy(old.Growths())
-		t.metered.Store(t.pool)
+		t.Replaced()
 	}
 	return joint.Error(err, old.Close())
 }
@@ -70,10 +69,10 @@ const spacious = 4
 // if it can't be made, it returns nil.
 func (t *tree) smallerPool(ctx context.Context, nodes int) *slabs.Pool {
 	blocks := max(blocksFor(nodes), blocksFor(t.geometry().nodesFor(t.o.Capacity, t.o.Fill)))
-	if t.shared || spacious*blocks >= t.blocks() {
+	if t.Shares || spacious*blocks >= t.blocks() {
 		return nil
 	}
-	pool, err := slabs.New(ctx, t.d, t.poolOptions(blocks))
+	pool, err := slabs.New(ctx, t.Device, t.poolOptions(blocks))
 	if err != nil {
 		return nil // the pool that there is will do
 	}

@@ -239,7 +239,7 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin p
 	gate := testdevice.Upload(t, d, []uint32{0}).Address()
 	queries, update := tree.mixedKernels(structures.Mixed, operands{ordered: true}, tree.versions.protect())
 	for _, of := range append(queries, *update) {
-		k, err := of.Kernel(tree.kernels, s)
+		k, err := of.Kernel(tree.Kernels, s)
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{
 			Tree: tree.description(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),
@@ -366,8 +366,8 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 		b.Highs = upload(t, d, q.Highs)
 		enough := tree.visits
 		tree.visits = 0
-		require.NoError(t, tree.On(tree.stream).Apply(kind, b))
-		require.NoError(t, tree.stream.Wait(t.Context()))
+		require.NoError(t, tree.On(tree.Stream).Apply(kind, b))
+		require.NoError(t, tree.Stream.Wait(t.Context()))
 		left := int(testdevice.Download(t, b.Left, 1)[0])
 		for _, s := range testdevice.Download(t, b.Status, len(q.Keys)) {
 			if structures.Status(s) == structures.Pending {
@@ -376,7 +376,7 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 		}
 		require.Zero(t, left, "queries left pending")
 		tree.visits = enough
-		require.NoError(t, tree.On(tree.stream).Finish(t.Context(), kind, b))
+		require.NoError(t, tree.On(tree.Stream).Finish(t.Context(), kind, b))
 		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
 		requireOthersKept(t, tree, kind, b)
 		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
@@ -395,7 +395,7 @@ func requireOthersKept[W structures.Word](t *testing.T, tree *dictionary[W], kin
 	}
 	require.NoError(t, b.Status.Upload(t.Context(), 0, status))
 	require.NoError(t, b.Left.Upload(t.Context(), 0, []uint32{left}))
-	require.NoError(t, tree.On(tree.stream).Finish(t.Context(), kind, b))
+	require.NoError(t, tree.On(tree.Stream).Finish(t.Context(), kind, b))
 	for i, key := range download[W](t, b.OutKeys, b.Count*b.Width) {
 		if i/b.Width%3 != 0 {
 			require.Equal(t, before[i], key, "query %d, place %d", i/b.Width, i%b.Width)
@@ -430,7 +430,7 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 		q := orderedBatch(t, d, queries, 1)
 		require.NoError(t, tree.On(updates).Apply(kind, b))
 		// As in a kernel of the caller that does both. ApplyOn would make the device do one after the other.
-		require.NoError(t, tree.applyBy(tree.on, asks, asked, q, false))
+		require.NoError(t, tree.applyBy(tree.Using, asks, asked, q, false))
 		for _, s := range []*vk.Stream{updates, asks} {
 			_, err := s.Submit()
 			require.NoError(t, err)

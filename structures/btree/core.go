@@ -2,11 +2,9 @@ package btree
 
 import (
 	"context"
-	"errors"
-	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/handle"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
@@ -21,40 +19,28 @@ import (
 
 // tree is a Tree without its type parameters.
 type tree struct {
+	handle.Handle
 	columns    saved.Columns // the types of keys and values
-	d          *vk.Device
-	memory     *vk.Budget // for memory that the tree keeps
+	memory     *vk.Budget    // for memory that the tree keeps
 	o          Options
 	width      structures.Width // of keys and values
 	tiles      tiles
 	queries    queryShape
-	pool       *slabs.Pool
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
-	stream     *vk.Stream         // for work outside of batches
-	pipelines  *pipeline.Pool
 	reader     *ordered.Reader
 	order      *sequential.Order // of concurrent batches from Go slices
-	kernels    *recording.Kernels
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
-	own        *recording.Own
 	root       uint32 // the slab of the root
-	shared     bool   // the pool has other users (claim.go)
-	seed       *claim // in a shared pool: the root's slab
+	seed       *claim // in a shared pool (claim.go): the root's slab
 	planted    bool   // there are nodes
 	claims     claims
-	uses       vk.Uses   // of the tree's memory, by streams
 	known      counted   // the number of nodes
 	building   *building // the last BuildOn that may be dropped, or nil
 	failures   uint32    // of the pool, when last read
 	visits     uint32    // the visit budget of a dispatch of a concurrent batch
 	mostVisits uint32    // the greatest visits that a retry gets
-	meter      recording.Meter
-	metered    atomic.Pointer[slabs.Pool] // the pool, for Metrics
 	batches    tally
-	gate       *gate.Gate
-	progress   *gate.Progress
-	prepared   recording.Prepared
 	ahead      recording.Ahead // of batches, by kind, what is sorted with the keys, and whether snapshots are open
 	versions   versions
 }
@@ -84,16 +70,17 @@ func makeTree(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 // bare returns a tree that is not open.
 func bare(columns saved.Columns) *tree {
 	t := &tree{columns: columns, width: columns.Width()}
-	t.reader = ordered.NewReader(nil, t.width, t.newest(), nil, nil, nil)
+	t.reader = ordered.NewReader(&t.Handle, t.width, t.newest())
+	t.versions.writes = &t.Changes
 	return t
 }
 
 // inside runs do in a call of its own.
 func (t *tree) inside(ctx context.Context, do func() error) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	return do()
 }
 
@@ -112,26 +99,18 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 			return nil, err
 		}
 	}
-	t := &tree{
-		columns: columns, d: d, o: o, width: columns.Width(), shared: o.Pool != nil, gate: gate.New(),
-		tiles:     bestTiles(d, o.Tile),
-		queries:   bestQueryShape(d, o.Tile),
-		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
-		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
-		visits: firstVisits(d), mostVisits: maxVisits, memory: d.Budget("MaxBytes", o.MaxBytes),
-	}
-	t.kernels.Over(func() recording.Form { return t.pool.Form() }) // a compaction replaces the pool
-	if t.shared {
-		t.gate = gate.Within(shared.Gate())
-	}
-	t.progress = gate.NewProgress(o.Progress)
-	t.reader = ordered.NewReader(d, t.width, t.newest(), t.pipelines, t.own, t.progress)
-	pool := t.poolOptions(blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)))
-	if err := t.fits(pool); err != nil {
+	t := bare(columns)
+	t.Open(d, o.Progress)
+	t.o, t.tiles, t.queries = o, bestTiles(d, o.Tile), bestQueryShape(d, o.Tile)
+	t.order, t.primitives = sequential.New(d), primitives.New(d, primitives.Options{})
+	t.scratch, t.memory = recording.NewScratch(d), d.Budget("MaxBytes", o.MaxBytes)
+	t.visits, t.mostVisits = firstVisits(d), maxVisits
+	options := t.poolOptions(blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)))
+	if err := t.fits(options); err != nil {
 		return t, pipeline.Impossible("Capacity", o.Capacity, err)
 	}
 	var err error
-	if t.stream, err = d.NewStream(); err != nil {
+	if t.Stream, err = d.NewStream(); err != nil {
 		return t, err
 	}
 	if t.state, err = vk.NewBuffer[uint32](t.memory, stateWords); err != nil {
@@ -140,26 +119,21 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
 		return t, err
 	}
-	if t.shared {
-		t.pool = shared
-		err = t.inside(ctx, func() error {
-			if err := t.roomBeside(ctx, t.geometry().nodesFor(o.Capacity, o.Fill)); err != nil {
-				return pipeline.Impossible("Capacity", o.Capacity, err)
-			}
-			return t.plant(ctx)
-		})
-	} else {
-		t.pool, err = slabs.New(ctx, d, pool)
+	t.Meter.Hold(t.state.Bytes())
+	if err = t.Over(ctx, shared, options); err != nil || !t.Shares {
+		return t, err
 	}
-	if err == nil {
-		t.metered.Store(t.pool)
-	}
-	return t, err
+	return t, t.inside(ctx, func() error {
+		if err := t.roomBeside(ctx, t.geometry().nodesFor(o.Capacity, o.Fill)); err != nil {
+			return pipeline.Impossible("Capacity", o.Capacity, err)
+		}
+		return t.plant(ctx)
+	})
 }
 
 // fits returns an error if there is too little memory for the tree's own pool, if it needs one.
 func (t *tree) fits(o slabs.Options) error {
-	if t.shared {
+	if t.o.Pool != nil {
 		return nil
 	}
 	sizes, err := slabs.Sizes(o)
@@ -179,26 +153,23 @@ func blocksFor(nodes int) int { return (nodes + slabs.BlockSlabs - 1) / slabs.Bl
 
 // description describes the tree for one dispatch.
 func (t *tree) description() Description {
-	return Description{Pool: alloc.PoolDescription(t.pool.Description()), State: t.state.Address(), Root: t.root}
+	return Description{Pool: alloc.PoolDescription(t.Pool.Description()), State: t.state.Address(), Root: t.root}
 }
 
 func (t *tree) Description() Description {
-	leave, _ := t.gate.Take()
-	defer leave()
-	if t.gate.Err() != nil {
-		return Description{}
-	}
-	t.known.unsure = true
-	return t.description()
+	return handle.Describe(&t.Handle, func() Description {
+		t.known.unsure = true
+		return t.description()
+	})
 }
 
 func (t *tree) Constants() map[string]uint32 {
-	if t.gate == nil {
+	if t.Gate == nil {
 		return nil
 	}
-	leave, _ := t.gate.Take()
+	leave, _ := t.Take()
 	defer leave()
-	c := t.pool.Constants()
+	c := t.Pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
 	return c
 }
@@ -212,19 +183,16 @@ func groups(invocations int) int { return (invocations + workgroup - 1) / workgr
 // empty makes the tree empty.
 func (t *tree) empty(ctx context.Context) error {
 	b := bulk{Fill: t.o.Fill}
-	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
+	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.Stream, b) })
 }
 
 // Clear removes all pairs, and keeps the memory. Errors: vk.ErrUnsubmitted (Finish), the context's.
 func (t *tree) Clear(ctx context.Context) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.EnterAlone(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
-	if err := t.uses.Rest(ctx); err != nil {
-		return err
-	}
-	t.versions.writes.Made()
+	defer t.Leave()
+	t.Changes.Made()
 	if t.versions.protect() {
 		all := ordered.NewDeletion([]structures.Range[uint64]{{Hi: ordered.LastKey(t.width)}}, t.width)
 		_, err := all.Result(t.deletePieces(ctx, all))
@@ -233,68 +201,27 @@ func (t *tree) Clear(ctx context.Context) error {
 	return t.empty(ctx)
 }
 
-// on records all or nothing of what record records, and notes that it uses the tree's memory.
-func (t *tree) on(s *vk.Stream, record func() error) error {
-	return recording.Naming(s, record, &t.uses, t.pool.Uses())
-}
-
-// Metrics returns what the host knows. It neither asks the device nor waits for other calls.
-func (t *tree) Metrics() structures.Metrics {
-	m := t.meter.Metrics(t.d)
-	if pool := t.metered.Load(); pool != nil {
-		m.Bytes, m.Growths = 4*stateWords+pool.Bytes(), m.Growths+pool.Growths()
-	}
-	return m
-}
-
-func (t *tree) UsedOn(s *vk.Stream) {
-	leave, open := t.gate.Take()
-	defer leave()
-	if open {
-		t.uses.On(s)
-		t.pool.Uses().On(s)
-		t.versions.writes.On(s)
-	}
-}
-
 // Close is Tree.Close.
 func (t *tree) Close() error {
 	if t == nil {
 		return nil // it was never made
 	}
-	return t.gate.Close(t.close)
+	return t.Handle.Close(t.close)
 }
 
-func (t *tree) close() (err error) {
-	if t.shared && t.pool != nil && t.gate.Err() == nil {
-		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
-			return err
-		}
+func (t *tree) close(shares bool) (err error) {
+	if shares {
 		if err = t.uproot(context.Background()); pipeline.Short(err) {
 			return err
 		}
 	}
-	t.gate.End()
-	if t.stream != nil {
-		err = joint.Error(err, t.stream.Close())
-	}
-	err = joint.Error(err, t.pipelines.Close(), t.primitives.Close())
+	err = joint.Error(err, t.Free(), t.primitives.Close())
 	t.order.Close()
-	t.kernels.Close()
-	t.scratch.Release(&t.uses)
-	t.own.Release(&t.uses)
+	t.scratch.Release(&t.Uses)
 	t.versions.free()
-	if t.state != nil {
-		t.uses.Free(t.state.Free)
-	}
+	t.Uses.Free(t.state.Free)
 	if t.seed != nil { // the pool is closed
 		t.seed.memory.Free()
-	}
-	if pool := t.metered.Swap(nil); pool != nil {
-		t.meter.GrowBy(pool.Growths())
-	}
-	if t.pool != nil && !t.shared {
-		err = joint.Error(err, t.pool.Close())
 	}
 	return err
 }

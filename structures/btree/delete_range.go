@@ -17,11 +17,11 @@ import (
 // removes the others.
 func (t *tree) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges, t.width)
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return d.NotBegun(err)
 	}
-	defer t.gate.Leave()
-	t.versions.writes.Made()
+	defer t.Leave()
+	t.Changes.Made()
 	if d.Everything() && !t.versions.protect() {
 		return d.Result(t.deleteAll(ctx, d))
 	}
@@ -33,14 +33,14 @@ func (t *tree) deletePieces(ctx context.Context, d *ordered.Deletion) error {
 	if err := t.keeps(ctx, nil, math.MaxInt); err != nil {
 		return err
 	}
-	return t.reader.DeleteEach(ctx, t.stream, d, func(keys uint64, n int) error {
-		return t.recordBatches(ctx, t.stream, batched{Kind: structures.Delete, Keys: keys, N: n}, nil)
+	return t.reader.DeleteEach(ctx, t.Stream, d, func(keys uint64, n int) error {
+		return t.recordBatches(ctx, t.Stream, batched{Kind: structures.Delete, Keys: keys, N: n}, nil)
 	})
 }
 
 // deleteAll counts the keys of ranges of all keys, and empties the tree.
 func (t *tree) deleteAll(ctx context.Context, d *ordered.Deletion) error {
-	if err := t.uses.Rest(ctx); err != nil {
+	if err := t.Uses.Rest(ctx); err != nil {
 		return err
 	}
 	if _, err := t.reader.Measure(ctx, d); err != nil {

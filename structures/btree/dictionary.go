@@ -72,7 +72,7 @@ func (t *Tree[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (struc
 // applyInto writes the results of a mixed batch to slices that have its length.
 func applyInto[K, V structures.Number](ctx context.Context, core *tree, b structures.Batch[K, V],
 	into *structures.Results[K, V]) error {
-	err := cmp.Or(core.gate.Err(), pipeline.Lengths(b, false))
+	err := cmp.Or(core.Err(), pipeline.Lengths(b, false))
 	if err == nil {
 		err = checkMixed(b.Kinds, b.Highs != nil, b.Width)
 	}
@@ -95,7 +95,7 @@ func applyInto[K, V structures.Number](ctx context.Context, core *tree, b struct
 func (t *Tree[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	core := t.open().core
-	if err := cmp.Or(core.gate.Err(), checkUpdate(kind)); err != nil {
+	if err := cmp.Or(core.Err(), checkUpdate(kind)); err != nil {
 		return err
 	}
 	o, err := pipeline.UpdatesOf(kind, keys, values, status, core.width)

@@ -82,7 +82,7 @@ func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint6
 			return err
 		}
 	}
-	list, err := t.changedKernel().Kernel(t.kernels, s)
+	list, err := t.changedKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint6
 func (t *tree) recordDifferences(s *vk.Stream, p diffPush, scratch, total uint64) error {
 	tile, leaves := t.tiles.walk, int(p.Leaves.N)
 	dispatch := func(alone bool) error {
-		k, err := t.diffKernel(alone).Kernel(t.kernels, s)
+		k, err := t.diffKernel(alone).Kernel(t.Kernels, s)
 		if err == nil {
 			k.Dispatch(s, groups(leaves*tile), p)
 		}
@@ -126,7 +126,7 @@ func (t *tree) recordDifferences(s *vk.Stream, p diffPush, scratch, total uint64
 
 // checkDiff returns for how many keys there is room, or an error if the difference can't be recorded.
 func (v *view) checkDiff(d DeviceDiff) (room int, err error) {
-	device, words := v.of.d, v.of.words()
+	device, words := v.of.Device, v.of.words()
 	room = d.Keys.Len() / words
 	for _, values := range []*vk.Buffer[uint32]{d.Old, d.New} {
 		if values != nil {
@@ -152,10 +152,10 @@ func (v *view) DiffOn(s *vk.Stream, later *view, d DeviceDiff) error {
 		return vk.ErrClosed
 	}
 	room, err := v.checkDiff(d)
-	if err := cmp.Or(v.of.d.Accept("stream", s), err); err != nil {
+	if err := cmp.Or(v.of.Device.Accept("stream", s), err); err != nil {
 		return err
 	}
-	v.of.Meter().Query(1)
+	v.of.Meter.Query(1)
 	return v.of.On(s, func() error {
 		return v.recordDiff(s, later, differences{
 			Keys: d.Keys.Address(), Old: d.Old.Address(), New: d.New.Address(), Kinds: d.Kinds.Address(), From: d.From,
@@ -177,7 +177,7 @@ func (v *view) diff(ctx context.Context, later *view, from uint64, room int, to 
 	if v.changedLeaves(later) == 0 {
 		return 0, nil
 	}
-	err = v.of.pipelines.Do(ctx, func(s *vk.Stream) error {
+	err = v.of.Pipelines.Do(ctx, func(s *vk.Stream) error {
 		all, err = v.readDiff(ctx, s, later, from, room, to)
 		return err
 	})
@@ -204,7 +204,7 @@ func (v *view) readDiff(ctx context.Context, s *vk.Stream, later *view, from uin
 	t, room := v.of.tree, recording.Padded(most) // kinds are whole words
 	var size recording.Parts
 	t.differencesIn(&size, from, room)
-	memory, err := vk.NewBuffer[uint32](t.d, int(size.Used/4))
+	memory, err := vk.NewBuffer[uint32](t.Device, int(size.Used/4))
 	if err != nil {
 		return 0, err
 	}

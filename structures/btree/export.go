@@ -30,16 +30,16 @@ func (t *tree) exportAll(v survey) (exported, error) {
 	}
 	var size recording.Parts
 	t.exportIn(&size, leaves, pairs)
-	memory, err := vk.NewBuffer[uint32](t.d, int(size.Used/4))
+	memory, err := vk.NewBuffer[uint32](t.Device, int(size.Used/4))
 	if err != nil {
 		return exported{}, err
 	}
 	e, order, scan := t.exportIn(&recording.Parts{Base: memory.Address()}, leaves, pairs)
-	err = recording.Run(t.stream, func() error {
-		if err := t.recordLeafOrder(t.stream, v.listed.listing, primitives.Length{N: leaves}, order); err != nil {
+	err = recording.Run(t.Stream, func() error {
+		if err := t.recordLeafOrder(t.Stream, v.listed.listing, primitives.Length{N: leaves}, order); err != nil {
 			return err
 		}
-		return t.newest().export(t.stream, e, scan, 0, true)
+		return t.newest().export(t.Stream, e, scan, 0, true)
 	})
 	if err != nil {
 		memory.Free()
@@ -65,7 +65,7 @@ func (t *tree) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, or
 // each leaf; scan is the scratch memory of the prefix sum.
 func (r recorder) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := r.tiles.walk
-	count, err := r.exportKernel(r.past(), true).Kernel(r.kernels, s)
+	count, err := r.exportKernel(r.past(), true).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r recorder) export(s *vk.Stream, p exportPush, scan, total uint64, pairs b
 	if err != nil || !pairs {
 		return err
 	}
-	write, err := r.exportKernel(r.past(), false).Kernel(r.kernels, s)
+	write, err := r.exportKernel(r.past(), false).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}

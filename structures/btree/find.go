@@ -14,8 +14,8 @@ type findPush struct {
 	Count               recording.Length
 }
 
-// recordFind records lookups.
-func (r recorder) recordFind(s *vk.Stream, l ordered.Lookups) error {
+// Find records lookups.
+func (r recorder) Find(s *vk.Stream, l ordered.Lookups) error {
 	if l.N == 0 {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (r recorder) recordFind(s *vk.Stream, l ordered.Lookups) error {
 }
 
 func (r recorder) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
-	k, err := r.findKernel(r.past()).Kernel(r.kernels, s)
+	k, err := r.findKernel(r.past()).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // in two, with and without a prefix index, and with partitioned keys.
 func eachQueryShape(t *testing.T, tree *dictionary[uint32], test func(t *testing.T)) {
 	best := tree.queries
-	for tile := 1; tile <= min(maxTile, tree.d.SubgroupSize()); tile *= 2 {
+	for tile := 1; tile <= min(maxTile, tree.Device.SubgroupSize()); tile *= 2 {
 		for _, parts := range []int{1, 2} {
 			for _, bits := range []int{0, 5, 16} {
 				if parts == 2 && (tile >= 8 || bits == 16) || tile > 2 && bits == 16 {
@@ -165,11 +165,11 @@ func TestLookupOrder(t *testing.T) {
 	require.Zero(t, tree.orderedIndexBits(1<<26))
 	tree.known.nodes = 10_000_000
 	require.False(t, tree.inOrder(1<<22, structures.AutoOrder), "few lookups")
-	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.inOrder(1<<26, structures.AutoOrder))
-	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.rangesInOrder(1<<22), "ranges")
+	require.Equal(t, tree.Device.Info().Type != vk.CPU, tree.inOrder(1<<26, structures.AutoOrder))
+	require.Equal(t, tree.Device.Info().Type != vk.CPU, tree.rangesInOrder(1<<22), "ranges")
 	require.False(t, tree.rangesInOrder(1<<21), "few ranges")
 	require.False(t, tree.windowsInOrder(1<<21, 31), "short windows")
-	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.windowsInOrder(1<<21, 32), "long windows")
+	require.Equal(t, tree.Device.Info().Type != vk.CPU, tree.windowsInOrder(1<<21, 32), "long windows")
 	require.Equal(t, maxIndexBits, tree.indexBits(1<<26))
 	require.Equal(t, 23, tree.orderedIndexBits(1<<26))
 	require.Equal(t, 20, tree.orderedIndexBits(1<<22))

@@ -6,10 +6,10 @@ import (
 
 // History reads the versions of a leaf, newest first, and the time of its last change.
 func (t *tree) History(ctx context.Context, leaf Node[uint64]) (h History, err error) {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return h, err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	v, m := &t.versions, &t.versions.memory
 	times, _ := v.times()
 	if len(times) == 0 || !v.there() {

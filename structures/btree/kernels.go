@@ -83,11 +83,11 @@ func (t *tree) offsetsKernel() recording.Spec[rangeOffsetsPush] {
 }
 
 func (t *tree) fetchKernel(w structures.Width) recording.Spec[fetchPush] {
-	return withoutTree[fetchPush](recording.OfKeys("fetch", w), min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
+	return withoutTree[fetchPush](recording.OfKeys("fetch", w), min(fetchWorkgroup, t.Device.Info().MaxWorkgroup))
 }
 
 func (t *tree) prefixesKernel() recording.Spec[rangePush] {
-	return withoutTree[rangePush](t.sized("prefix_range"), min(rangeWorkgroup, t.d.Info().MaxWorkgroup))
+	return withoutTree[rangePush](t.sized("prefix_range"), min(rangeWorkgroup, t.Device.Info().MaxWorkgroup))
 }
 
 // The modules of prefix indices: of a tree that doesn't change, and of one that may.
@@ -128,7 +128,7 @@ func (t *tree) repairNodesKernel() recording.Spec[repairNodesPush] {
 }
 
 func (t *tree) buildOrderKernel() recording.Spec[buildOrderPush] {
-	return withoutTree[buildOrderPush](t.sized("build_order"), min(256, t.d.Info().MaxWorkgroup))
+	return withoutTree[buildOrderPush](t.sized("build_order"), min(256, t.Device.Info().MaxWorkgroup))
 }
 
 func (t *tree) buildPlanKernel() recording.Spec[buildPlanPush] {
@@ -136,7 +136,7 @@ func (t *tree) buildPlanKernel() recording.Spec[buildPlanPush] {
 }
 
 func (t *tree) buildNodesKernel() recording.Spec[buildNodesPush] {
-	return overTree[buildNodesPush](t.sized("build_nodes"), t.tiles.walk, recording.Constant("SHARED", word(t.shared)))
+	return overTree[buildNodesPush](t.sized("build_nodes"), t.tiles.walk, recording.Constant("SHARED", word(t.Shares)))
 }
 
 func (t *tree) locateKernel() recording.Spec[locatePush] {
@@ -144,8 +144,8 @@ func (t *tree) locateKernel() recording.Spec[locatePush] {
 }
 
 func (t *tree) applyKernel(kind structures.Kind, keeps bool) recording.Spec[applyPush] {
-	return overTree[applyPush](recording.ByLoops(t.d, keeping(t.protocol("apply"), keeps)), t.tiles.update,
-		recording.Constant("KIND", uint32(kind)), recording.Torn(t.d, "BTREE_TORN"))
+	return overTree[applyPush](recording.ByLoops(t.Device, keeping(t.protocol("apply"), keeps)), t.tiles.update,
+		recording.Constant("KIND", uint32(kind)), recording.Torn(t.Device, "BTREE_TORN"))
 }
 
 // mixedKernels describes the kernels for the ordered queries of a batch, and the kernel for its other operations, or
@@ -153,7 +153,7 @@ func (t *tree) applyKernel(kind structures.Kind, keeps bool) recording.Spec[appl
 func (t *tree) mixedKernels(kind structures.Kind, b operands,
 	keeps bool) (queries []recording.Spec[mixedPush], update *recording.Spec[mixedPush]) {
 	spec := func(module string, own ...recording.Specialization) recording.Spec[mixedPush] {
-		own = append(own, recording.Constant("KIND", uint32(kind)), recording.Torn(t.d, "BTREE_TORN"))
+		own = append(own, recording.Constant("KIND", uint32(kind)), recording.Torn(t.Device, "BTREE_TORN"))
 		return overTree[mixedPush](module, t.tiles.update, own...)
 	}
 	modules, updates := t.ordering(kind, b, keeps)
@@ -162,7 +162,7 @@ func (t *tree) mixedKernels(kind structures.Kind, b operands,
 	}
 	if updates != "" {
 		module, own := recording.OfValues(updates, kind, t.typeOf(b))
-		of := spec(recording.ByLoops(t.d, module), own...)
+		of := spec(recording.ByLoops(t.Device, module), own...)
 		update = &of
 	}
 	return queries, update
@@ -185,8 +185,8 @@ func (t *tree) clockKernel() recording.Spec[clockPush] {
 }
 
 func (t *tree) keepKernel() recording.Spec[keepPush] {
-	tile := min(maxTile, t.d.SubgroupSize())
-	if t.d.Info().Type == vk.CPU {
+	tile := min(maxTile, t.Device.SubgroupSize())
+	if t.Device.Info().Type == vk.CPU {
 		tile = t.tiles.update
 	}
 	return overTree[keepPush](t.sized("version_keep"), tile)
@@ -223,7 +223,7 @@ func (t *tree) all() recording.Table {
 		all = append(all, t.findKernel(past), t.neighborKernel(past, false), t.neighborKernel(past, true),
 			t.countKernel(past), t.writeKernel(past), t.windowKernel(past, false), t.rankKernel(past),
 			t.selectKernel(past), t.exportKernel(past, true), t.exportKernel(past, false))
-		if t.d.Info().Type != vk.CPU { // elsewhere ranges are never in order
+		if t.Device.Info().Type != vk.CPU { // elsewhere ranges are never in order
 			all = append(all, t.windowKernel(past, true), t.fetchKernel(structures.Bits32))
 		}
 	}
@@ -232,8 +232,8 @@ func (t *tree) all() recording.Table {
 			all = append(all, t.concurrentKernels(kind)...)
 		}
 	}
-	return slices.Concat(all, t.stages(), sequential.Kernels(t.width), t.own.FindKernels(), t.own.BatchKernels(),
-		t.pool.Kernels(), recording.KernelsOf[primitives.Operation](t.primitives, primitives.ScanArgs{},
+	return slices.Concat(all, t.stages(), sequential.Kernels(t.width), t.Own.FindKernels(), t.Own.BatchKernels(),
+		t.Pool.Kernels(), recording.KernelsOf[primitives.Operation](t.primitives, primitives.ScanArgs{},
 			primitives.PartitionArgs{Width: t.width},
 			primitives.CompactArgs{Widths: t.widths()},
 			primitives.CompactArgs{Widths: t.widths(), Values: recording.Align},
@@ -283,7 +283,7 @@ func (t *tree) concurrentKernels(kind structures.Kind) (all recording.Table) {
 // stages lists the kernels of batches on the batched path.
 func (t *tree) stages() (all recording.Table) {
 	for _, keeps := range []bool{false, true} {
-		r := stager{width: t.width, device: t.d, shared: t.shared, shape: t.batchShape(), keeps: keeps}
+		r := stager{width: t.width, device: t.Device, shared: t.Shares, shape: t.batchShape(), keeps: keeps}
 		all = append(all, stageCount.spec(&r), stageMeet.spec(&r))
 		for kind := structures.Mixed; kind <= structures.Delete; kind++ {
 			if kind == structures.Mixed || updates(kind) && !kind.UpdatesInPlace() {

@@ -61,7 +61,7 @@ const mostWalkers = 1 << 18
 // walkers returns the number of workgroups for so many invocations.
 func (t *tree) walkers(invocations int) int {
 	most := mostWalkers
-	if t.d.Info().Type == vk.CPU {
+	if t.Device.Info().Type == vk.CPU {
 		most = 1 << 10 // few, because unused depths are dispatched, too
 	}
 	return groups(min(max(invocations, 1), most))
@@ -77,7 +77,7 @@ func (t *tree) recordList(s *vk.Stream, l listing) error {
 // that can be reached in a tree that may be corrupt, with leaves among the inner nodes. marks is the address of a word
 // for each slab of the pool, 0 before.
 func (t *tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
-	k, err := t.listKernel(marks != 0).Kernel(t.kernels, s)
+	k, err := t.listKernel(marks != 0).Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *tree) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, o l
 
 // clear records that words are set to 0.
 func (t *tree) clear(s *vk.Stream, target uint64, words int) error {
-	return recording.Clear(t.kernels, s, target, words)
+	return recording.Clear(t.Kernels, s, target, words)
 }
 
 // listed is a finished listing.
@@ -138,7 +138,7 @@ func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 // list lists all nodes in new memory, which the caller frees. Errors: *CorruptError if the nodes don't form a tree,
 // *vk.OutOfMemoryError.
 func (t *tree) list(ctx context.Context) (l listed, err error) {
-	own := &ownMemory{d: t.d}
+	own := &ownMemory{d: t.Device}
 	l, err = t.listIn(ctx, 0, own.take, func(listing, uint64) error { return nil })
 	if err != nil {
 		own.memory.Free()
@@ -165,8 +165,8 @@ func (o *ownMemory) take(words int) (_ *vk.Buffer[uint32], err error) {
 func (t *tree) listWith(ctx context.Context, report int,
 	record func(l listing, report uint64) error) (listed, error) {
 	return t.listIn(ctx, report, func(words int) (*vk.Buffer[uint32], error) {
-		_, err := t.scratch.Take(t.stream, 4*words)
-		return t.scratch.Of(t.stream), err
+		_, err := t.scratch.Take(t.Stream, 4*words)
+		return t.scratch.Of(t.Stream), err
 	}, record)
 }
 
@@ -219,14 +219,14 @@ func (t *tree) listOnce(ctx context.Context, r room, report int, take func(words
 		listing
 		memory *vk.Buffer[uint32]
 	}{}
-	err := recording.Run(t.stream, func() (err error) {
+	err := recording.Run(t.Stream, func() (err error) {
 		if begun.memory, err = take(size); err != nil {
 			return err
 		}
 		p := recording.Parts{Base: begun.memory.Address()}
 		reportAt := p.Take(4 * report)
 		begun.listing = listingIn(&p, r.inner, r.leaves, t.width)
-		if err := t.recordListBy(t.stream, begun.listing, r.height, 0); err != nil {
+		if err := t.recordListBy(t.Stream, begun.listing, r.height, 0); err != nil {
 			return err
 		}
 		return record(begun.listing, reportAt)
@@ -246,22 +246,22 @@ func (t *tree) listOnce(ctx context.Context, r room, report int, take func(words
 // records more work after the listing. The caller frees the memory.
 func (t *tree) reach(ctx context.Context, record func(l listing, marks uint64) error) (listed, error) {
 	slabs := t.poolSlabs()
-	marks, err := vk.NewBuffer[uint32](t.d, slabs)
+	marks, err := vk.NewBuffer[uint32](t.Device, slabs)
 	if err != nil {
 		return listed{}, err
 	}
 	defer marks.Free()
 	var p recording.Parts
 	listingIn(&p, slabs, 0, t.width)
-	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+	memory, err := vk.NewBuffer[uint32](t.Device, int(p.Used/4))
 	if err != nil {
 		return listed{}, err
 	}
 	p = recording.Parts{Base: memory.Address()}
 	nodes := listingIn(&p, slabs, 0, t.width)
-	err = recording.Run(t.stream, func() error {
-		t.stream.Fill(marks, 0, int(marks.Bytes()), 0)
-		if err := t.recordListBy(t.stream, nodes, depths-1, marks.Address()); err != nil {
+	err = recording.Run(t.Stream, func() error {
+		t.Stream.Fill(marks, 0, int(marks.Bytes()), 0)
+		if err := t.recordListBy(t.Stream, nodes, depths-1, marks.Address()); err != nil {
 			return err
 		}
 		return record(nodes, marks.Address())

@@ -20,8 +20,8 @@ type neighborPush struct {
 	Strict, Resume, Visits                   uint32
 }
 
-// recordNeighbors records searches for neighbors.
-func (r recorder) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
+// Neighbors records searches for neighbors.
+func (r recorder) Neighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
 	if q.N == 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (r recorder) recordNeighbors(s *vk.Stream, to structures.Direction, q order
 func (r recorder) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors,
 	index prefixIndex) error {
 	upward, strict := sense(to)
-	k, err := r.neighborKernel(r.past(), upward).Kernel(r.kernels, s)
+	k, err := r.neighborKernel(r.past(), upward).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}

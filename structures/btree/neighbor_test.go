@@ -135,8 +135,8 @@ func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 			OutValues: testdevice.Room[uint32](t, d, n), Status: testdevice.Room[uint8](t, d, recording.Padded(n)),
 			Left: testdevice.Room[uint32](t, d, 1)}
 		s.Fill(b.Left, 0, 4, 0)
-		require.NoError(t, tree.on(s, func() error {
-			return tree.newest().recordNeighbors(s, to, ordered.Neighbors{
+		require.NoError(t, tree.Using(s, func() error {
+			return tree.newest().Neighbors(s, to, ordered.Neighbors{
 				Keys: in.Address(), OutKeys: b.OutKeys.Address(), OutValues: b.OutValues.Address(),
 				Status: b.Status.Address(), Left: b.Left.Address(), N: n, Visits: 1,
 			})
@@ -247,14 +247,14 @@ func TestQueriesInSuperBlocks(t *testing.T) {
 	pass.NotWidest(t, "TestSharedPool has super blocks at 16 lanes")
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})
-	require.NoError(t, tree.pool.Close())
+	require.NoError(t, tree.Pool.Close())
 	var err error
-	tree.pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
+	tree.Pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
 	require.NoError(t, err)
 	keys := uniqueKeys(random(16), 60000)
 	values := randomWords(random(17), len(keys))
 	rebuild(t, tree, keys, values)
-	require.False(t, tree.pool.Light())
+	require.False(t, tree.Pool.Light())
 	want := model{}.insert(keys, values)
 	ravage(t, tree, want)
 	queries := asked(keys, 5000)

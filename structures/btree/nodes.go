@@ -48,10 +48,10 @@ type nodesPush struct {
 const nodesAtOnce = 1 << 16
 
 func (t *tree) nodes(ctx context.Context) ([]Node[uint64], error) {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	l, err := t.reach(ctx, func(listing, uint64) error { return nil })
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (t *tree) nodes(ctx context.Context) ([]Node[uint64], error) {
 	if err := l.memory.Download(ctx, int(l.Inner-l.memory.Address())/4, slabs); err != nil {
 		return nil, err
 	}
-	b, err := vk.NewBuffer[uint32](t.d, min(len(slabs), nodesAtOnce)*nodeWords)
+	b, err := vk.NewBuffer[uint32](t.Device, min(len(slabs), nodesAtOnce)*nodeWords)
 	if err != nil {
 		return nil, err
 	}
@@ -88,25 +88,25 @@ func (t *tree) nodes(ctx context.Context) ([]Node[uint64], error) {
 
 // copyNodes copies nodes whose slabs are listed in device memory.
 func (t *tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
-	return recording.Run(t.stream, func() error {
-		k, err := t.nodesKernel().Kernel(t.kernels, t.stream)
+	return recording.Run(t.Stream, func() error {
+		k, err := t.nodesKernel().Kernel(t.Kernels, t.Stream)
 		if err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, groups(8*count), nodesPush{t.pool.Description(), slabs, to.Address(), uint32(count)})
+		k.Dispatch(t.Stream, groups(8*count), nodesPush{t.Pool.Description(), slabs, to.Address(), uint32(count)})
 		return nil
 	})
 }
 
 // slabReference is pool_slab of slab_alloc.glsl.
 func (t *tree) slabReference(i int) uint32 {
-	shift := t.pool.Form()["POOL_SUPER_SHIFT"] + 10
+	shift := t.Pool.Form()["POOL_SUPER_SHIFT"] + 10
 	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
 }
 
 // slabNumber is pool_number of slab_alloc.glsl.
 func (t *tree) slabNumber(ref uint32) int {
-	shift := t.pool.Form()["POOL_SUPER_SHIFT"] + 10
+	shift := t.Pool.Form()["POOL_SUPER_SHIFT"] + 10
 	return int(ref>>24)<<shift + int(ref&0xffffff)
 }
 

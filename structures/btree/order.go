@@ -49,7 +49,7 @@ func (t *tree) windowsInOrder(n, width int) bool {
 
 func (t *tree) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
 	if order == structures.AutoOrder {
-		return t.d.Info().Type != vk.CPU && n >= least && t.known.about() >= nodes
+		return t.Device.Info().Type != vk.CPU && n >= least && t.known.about() >= nodes
 	}
 	return order == structures.SortedFirst
 }
@@ -119,7 +119,7 @@ const fetchWorkgroup = 1024
 
 // recordFetch records that the results of partitioned queries are put into the order of the batch.
 func (t *tree) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
-	k, err := t.fetchKernel(f.width).Kernel(t.kernels, s)
+	k, err := t.fetchKernel(f.width).Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}

@@ -397,7 +397,7 @@ func testWhatNeedsNoRoomAtTheLimit[W structures.Word](t *testing.T) {
 			func() ([]structures.Status, error) { return tree.Insert(t.Context(), there, there) },
 			func() ([]structures.Status, error) { return tree.Delete(t.Context(), there) },
 		} {
-			stats, err := tree.pool.Stats(t.Context())
+			stats, err := tree.Pool.Stats(t.Context())
 			require.NoError(t, err)
 			require.Zero(t, stats.Free)
 			tree.visits = 2                    // too few for any search

@@ -134,7 +134,7 @@ func (t *tree) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFor) 
 	if bits == 0 || t.width == structures.Bits32 {
 		return nil
 	}
-	k, err := t.prefixesKernel().Kernel(t.kernels, s)
+	k, err := t.prefixesKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (t *tree) recordEntries(s *vk.Stream, module string, at uint64, bits int,
 	if bits == 0 {
 		return prefixIndex{}, nil
 	}
-	k, err := t.indexKernel(module).Kernel(t.kernels, s)
+	k, err := t.indexKernel(module).Kernel(t.Kernels, s)
 	if err != nil {
 		return prefixIndex{}, err
 	}

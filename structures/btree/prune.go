@@ -29,7 +29,7 @@ func (t *tree) prune(ctx context.Context) error {
 	v := &t.versions
 	times, closed := v.times()
 	if closed != 0 && len(times) != 0 {
-		open, err := vk.NewBuffer[uint32](t.d, len(times))
+		open, err := vk.NewBuffer[uint32](t.Device, len(times))
 		if err != nil {
 			return err
 		}
@@ -37,8 +37,8 @@ func (t *tree) prune(ctx context.Context) error {
 		if err := open.Upload(ctx, 0, times); err != nil {
 			return err
 		}
-		err = recording.Run(t.stream, func() error {
-			return t.recordPrune(t.stream, openSnapshots{open.Address(), uint32(len(times)), times[0]})
+		err = recording.Run(t.Stream, func() error {
+			return t.recordPrune(t.Stream, openSnapshots{open.Address(), uint32(len(times)), times[0]})
 		})
 		if err != nil {
 			return err
@@ -57,11 +57,11 @@ func (t *tree) prune(ctx context.Context) error {
 
 // recordPrune records the freeing of versions, after the links to them are removed.
 func (t *tree) recordPrune(s *vk.Stream, open openSnapshots) error {
-	relink, err := t.relinkKernel().Kernel(t.kernels, s)
+	relink, err := t.relinkKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
-	free, err := t.freeKernel().Kernel(t.kernels, s)
+	free, err := t.freeKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ type morePush struct {
 
 // recordMore records that new versions become free, in addition to those that were free before.
 func (t *tree) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint32], had int) error {
-	k, err := t.moreKernel().Kernel(t.kernels, s)
+	k, err := t.moreKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}

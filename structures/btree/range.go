@@ -22,17 +22,17 @@ func checkWindow(d *vk.Device, w structures.DeviceWindow, width structures.Width
 }
 
 func (t *tree) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
-	if err := t.gate.EnterShared(context.Background()); err != nil {
+	if err := t.EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer t.gate.LeaveShared()
-	if err := cmp.Or(t.d.Accept("stream", s), checkWindow(t.d, w, t.width)); err != nil {
+	defer t.LeaveShared()
+	if err := cmp.Or(t.Device.Accept("stream", s), checkWindow(t.Device, w, t.width)); err != nil {
 		return err
 	}
 	if w.Count == 0 {
 		return nil
 	}
-	return t.on(s, func() error {
+	return t.Using(s, func() error {
 		plan, err := t.scratchForSeeks(s, w.Count, t.windowsInOrder(w.Count, w.Width))
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func (t *tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 	if err != nil {
 		return err
 	}
-	k, err := t.seekKernel().Kernel(t.kernels, s)
+	k, err := t.seekKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (t *tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, 
 
 // recordCounts records the counting of the pairs of ranges, by parts.
 func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := r.countKernel(r.past()).Kernel(r.kernels, s)
+	k, err := r.countKernel(r.past()).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) err
 // recordOffsets records the sums of the counts of recordCounts: the offsets of the parts, in the plan, those of the
 // ranges and their counts, if wanted, and the total.
 func (t *tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
-	k, err := t.offsetsKernel().Kernel(t.kernels, s)
+	k, err := t.offsetsKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (t *tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 
 // recordPairs records the writing of the pairs of ranges at their offsets. recordSeeks has found their leaves.
 func (r recorder) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := r.writeKernel(r.past()).Kernel(r.kernels, s)
+	k, err := r.writeKernel(r.past()).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (r recorder) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) err
 	if err != nil {
 		return err
 	}
-	k, err := r.windowKernel(r.past(), plan.ordered()).Kernel(r.kernels, s)
+	k, err := r.windowKernel(r.past(), plan.ordered()).Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}

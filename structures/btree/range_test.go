@@ -103,7 +103,7 @@ func TestRangeOfAllKeys(t *testing.T) {
 // deviceRanges compares CountOn, RangeOn and WindowOn with a model.
 func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, width int, want model) {
 	t.Helper()
-	d, n := tree.d, len(ranges)
+	d, n := tree.Device, len(ranges)
 	keys, values := want.sorted()
 	var wantKeys, wantValues, wantCounts []uint32
 	wantOffsets := []uint32{0}

@@ -96,7 +96,7 @@ func byLeaves[P any](r recorder, s *vk.Stream, of recording.Spec[P], n int,
 	if err != nil {
 		return err
 	}
-	k, err := of.Kernel(r.kernels, s)
+	k, err := of.Kernel(r.Kernels, s)
 	if err != nil {
 		return err
 	}

@@ -26,39 +26,38 @@ func (r recorder) Err() error {
 	if r.at.ended() {
 		return vk.ErrClosed
 	}
-	return r.gate.Err()
+	return r.tree.Err()
 }
 
 func (r recorder) Enter(ctx context.Context) error {
 	if err := r.EnterOn(ctx); err != nil {
 		return err
 	}
-	return gate.Unless(r.Leave, func() error { return r.versions.writes.Rest(ctx) })
+	return gate.Unless(r.Leave, func() error { return r.tree.Changes.Rest(ctx) })
 }
 
 func (r recorder) EnterOn(ctx context.Context) error {
-	err := r.gate.EnterShared(ctx)
+	err := r.EnterShared(ctx)
 	if err == nil && r.at.ended() {
-		r.gate.LeaveShared()
+		r.LeaveShared()
 		err = vk.ErrClosed
 	}
 	return err
 }
-func (r recorder) Leave()                  { r.gate.LeaveShared() }
-func (r recorder) Meter() *recording.Meter { return &r.meter }
-func (r recorder) Exact() bool             { return true }
+func (r recorder) Leave()      { r.LeaveShared() }
+func (r recorder) Exact() bool { return true }
 
 // Changes returns the changes that end iterations. A snapshot has none.
 func (r recorder) Changes() *recording.Changes {
 	if r.at != nil {
 		return &r.at.changes
 	}
-	return &r.versions.writes
+	return &r.tree.Changes
 }
 
 func (r recorder) On(s *vk.Stream, record func() error) error {
 	if r.at == nil {
-		return r.on(s, record)
+		return r.Using(s, record)
 	}
 	return r.onSnapshot(s, record)
 }
@@ -89,14 +88,6 @@ func (r recorder) Limits() ordered.Limits {
 		VisitsAtOnce: maxNeighborVisits, Visits: levels * uint64(slabs), Parts: 1<<10 + slabs/leavesOfPart,
 		Sections: int(min(r.known.about()/sectionNodes+1, mostSections)),
 	}
-}
-
-func (r recorder) Find(s *vk.Stream, l ordered.Lookups) error {
-	return r.recordFind(s, l)
-}
-
-func (r recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
-	return r.recordNeighbors(s, to, n)
 }
 
 // leavesOfPart is how many leaves a tile reads for a range from Go slices.

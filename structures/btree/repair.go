@@ -37,7 +37,7 @@ const (
 
 // old returns how used nodes are freed.
 func (t *tree) old() taking {
-	if t.shared {
+	if t.Shares {
 		return clears
 	}
 	return frees
@@ -45,7 +45,7 @@ func (t *tree) old() taking {
 
 // take records the allocation or freeing of slabs.
 func (t *tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
-	p.Pool = t.pool.Description()
+	p.Pool = t.Pool.Description()
 	k.Dispatch(s, groups(int(p.Count)), p)
 }
 
@@ -70,7 +70,7 @@ func (t *tree) repair(ctx context.Context) error {
 	}
 	var size recording.Parts
 	t.repairIn(&size, leaves, inner)
-	scratch, err := vk.NewBuffer[uint32](t.d, int(size.Used/4))
+	scratch, err := vk.NewBuffer[uint32](t.Device, int(size.Used/4))
 	if err != nil {
 		return err
 	}
@@ -79,20 +79,20 @@ func (t *tree) repair(ctx context.Context) error {
 	refusedAt := int(refused-scratch.Address()) / 4
 	taken := takePush{Slabs: slabs, Refused: refused, Count: uint32(inner)}
 
-	err = t.recordLeafOrder(t.stream, v.listed.listing, primitives.Length{N: leaves}, order)
+	err = t.recordLeafOrder(t.Stream, v.listed.listing, primitives.Length{N: leaves}, order)
 	for err == nil {
 		// All kernels are made before slabs are taken, so that giving them back and the next steps can't fail for lack
 		// of a kernel.
 		var k repairKernels
-		if k, err = t.repairKernels(t.stream); err != nil {
+		if k, err = t.repairKernels(t.Stream); err != nil {
 			break
 		}
-		if err = t.clear(t.stream, refused, 1); err != nil {
+		if err = t.clear(t.Stream, refused, 1); err != nil {
 			break
 		}
-		t.take(t.stream, k.take, taken)
+		t.take(t.Stream, k.take, taken)
 		var count [1]uint32
-		if err = t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		if err = t.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 			break // nothing was taken
 		}
 		err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
@@ -104,12 +104,12 @@ func (t *tree) repair(ctx context.Context) error {
 				return nil
 			}
 		}
-		t.take(t.stream, k.free, taken)
-		if err = joint.Error(err, t.stream.Wait(context.WithoutCancel(ctx))); err == nil {
-			err = t.pool.Room(ctx, blocksFor(inner))
+		t.take(t.Stream, k.free, taken)
+		if err = joint.Error(err, t.Stream.Wait(context.WithoutCancel(ctx))); err == nil {
+			err = t.Pool.Room(ctx, blocksFor(inner))
 		}
 	}
-	t.stream.Discard()
+	t.Stream.Discard()
 	return err
 }
 
@@ -122,29 +122,29 @@ type repairKernels struct {
 
 // repairKernels makes them. Make them again after the pool has grown, because its constants may have changed.
 func (t *tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
-	if k.take, err = t.takeKernel(allocates).Kernel(t.kernels, s); err != nil {
+	if k.take, err = t.takeKernel(allocates).Kernel(t.Kernels, s); err != nil {
 		return k, err
 	}
-	if k.free, err = t.takeKernel(frees).Kernel(t.kernels, s); err != nil {
+	if k.free, err = t.takeKernel(frees).Kernel(t.Kernels, s); err != nil {
 		return k, err
 	}
-	if k.old, err = t.takeKernel(t.old()).Kernel(t.kernels, s); err != nil {
+	if k.old, err = t.takeKernel(t.old()).Kernel(t.Kernels, s); err != nil {
 		return k, err
 	}
-	if k.plan, err = t.repairPlanKernel().Kernel(t.kernels, s); err != nil {
+	if k.plan, err = t.repairPlanKernel().Kernel(t.Kernels, s); err != nil {
 		return k, err
 	}
-	k.nodes, err = t.repairNodesKernel().Kernel(t.kernels, s)
+	k.nodes, err = t.repairNodesKernel().Kernel(t.Kernels, s)
 	return k, err
 }
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
 func (t *tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
 	old takePush) error {
-	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(max(t.share(), minChildren))})
-	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
-	t.take(t.stream, k.old, old)
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	k.plan.Dispatch(t.Stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(max(t.share(), minChildren))})
+	k.nodes.Dispatch(t.Stream, groups(8*(inner+1)), p)
+	t.take(t.Stream, k.old, old)
+	if err := t.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	t.known = counted{width: t.width, nodes: uint64(leaves + inner + 1), unsure: true}

@@ -107,14 +107,14 @@ func TestRepairInAFullPool(t *testing.T) {
 	n := 5900 // pairs whose nodes nearly fill a memory block
 	keys := ramp(n, 1, 2)
 	tree := buildTree(t, d, keys, keys, Options{Capacity: 1})
-	before, err := tree.pool.Stats(t.Context())
+	before, err := tree.Pool.Stats(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1024, before.Slabs)
 	require.Less(t, before.Free, 100)
 	require.NoError(t, tree.repair(t.Context()))
 	requireTree(t, tree, model{}.insert(keys, keys))
 	require.NoError(t, tree.Check(t.Context()))
-	after, err := tree.pool.Stats(t.Context())
+	after, err := tree.Pool.Stats(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, before.Allocated, after.Allocated)
 	require.Equal(t, 2048, after.Slabs)
@@ -127,7 +127,7 @@ func TestRepairThatFails(t *testing.T) {
 	tree := buildTree(t, d, keys, keys, Options{})
 	orphan(t, tree)
 	allocated := func() int {
-		stats, err := tree.pool.Stats(t.Context())
+		stats, err := tree.Pool.Stats(t.Context())
 		require.NoError(t, err)
 		return stats.Allocated
 	}

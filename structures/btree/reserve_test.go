@@ -36,7 +36,7 @@ func TestReserve(t *testing.T) {
 						}
 					}
 					require.NoError(t, tree.Reserve(t.Context(), len(want)+n))
-					growths, bytes := tree.Metrics().Growths, tree.pool.Bytes()
+					growths, bytes := tree.Metrics().Growths, tree.Pool.Bytes()
 					first := 0
 					for _, count := range []int{1, 1500, 50, 5000, onStream, n} {
 						some := keys[first:min(first+count, n)]
@@ -54,7 +54,7 @@ func TestReserve(t *testing.T) {
 						want.insert(some, some)
 					}
 					require.Len(t, want, all)
-					require.Equal(t, [2]uint64{growths, bytes}, [2]uint64{tree.Metrics().Growths, tree.pool.Bytes()})
+					require.Equal(t, [2]uint64{growths, bytes}, [2]uint64{tree.Metrics().Growths, tree.Pool.Bytes()})
 					require.NoError(t, tree.Check(t.Context()))
 					requireTree(t, tree, want)
 				})

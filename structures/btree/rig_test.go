@@ -316,15 +316,15 @@ func poke[W structures.Word](t testing.TB, tree *dictionary[W], words ...poked) 
 		Changes uint64
 		Count   uint32
 	}
-	k := testKernel[push](t, tree.d, "btree_words", vk.KernelOptions{Workgroup: workgroup,
-		Constants: tree.pool.Constants()})
-	b, err := vk.NewBuffer[uint32](tree.d, 4*len(words))
+	k := testKernel[push](t, tree.Device, "btree_words", vk.KernelOptions{Workgroup: workgroup,
+		Constants: tree.Pool.Constants()})
+	b, err := vk.NewBuffer[uint32](tree.Device, 4*len(words))
 	require.NoError(t, err)
 	defer b.Free()
 	require.NoError(t, b.Upload(t.Context(), 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))),
 		4*len(words))))
-	k.Dispatch(tree.stream, groups(len(words)), push{tree.description(), b.Address(), uint32(len(words))})
-	require.NoError(t, tree.stream.Wait(t.Context()))
+	k.Dispatch(tree.Stream, groups(len(words)), push{tree.description(), b.Address(), uint32(len(words))})
+	require.NoError(t, tree.Stream.Wait(t.Context()))
 }
 
 // pairIn returns the words of a pair in a slot of a node.

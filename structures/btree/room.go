@@ -55,7 +55,7 @@ func (t *tree) settle(s *vk.Stream) {
 
 // recount counts the nodes. No work may use the tree. Errors: vk.ErrUnsubmitted, and those of survey.
 func (t *tree) recount(ctx context.Context) error {
-	if err := t.uses.Rest(ctx); err != nil {
+	if err := t.Uses.Rest(ctx); err != nil {
 		return err
 	}
 	_, err := t.survey(ctx)
@@ -68,11 +68,11 @@ func (t *tree) lacks(ctx context.Context, n int, path Path) (slabs int, err erro
 	if path == Concurrent {
 		need = t.known.likely(n)
 	}
-	if !t.shared {
+	if !t.Shares {
 		return max(int(need)-t.poolSlabs(), 0), nil
 	}
-	stats, err := t.pool.Stats(ctx)
-	return max(int(need-t.known.nodes)-stats.Free+t.pool.Aside(), 0), err
+	stats, err := t.Pool.Stats(ctx)
+	return max(int(need-t.known.nodes)-stats.Free+t.Pool.Aside(), 0), err
 }
 
 // reserve makes room in the pool for n more insertions, but doesn't add them to t.known. Before the pool grows, reserve
@@ -96,7 +96,7 @@ func (t *tree) reserve(ctx context.Context, n int, path Path) error {
 
 // grow adds memory blocks to the pool, and stamps for them if versions are kept.
 func (t *tree) grow(ctx context.Context, blocks int) error {
-	err := t.pool.Room(ctx, blocks)
+	err := t.Pool.Room(ctx, blocks)
 	if err == nil {
 		err = t.stampAll(ctx)
 	}
@@ -105,8 +105,8 @@ func (t *tree) grow(ctx context.Context, blocks int) error {
 
 // roomBeside makes so many slabs of the pool free.
 func (t *tree) roomBeside(ctx context.Context, slabs int) error {
-	stats, err := t.pool.Stats(ctx)
-	free := stats.Free - t.pool.Aside()
+	stats, err := t.Pool.Stats(ctx)
+	free := stats.Free - t.Pool.Aside()
 	if err != nil || free >= slabs {
 		return err
 	}
@@ -118,15 +118,15 @@ func (t *tree) roomBeside(ctx context.Context, slabs int) error {
 // then is a full pool an error, and only after a last try with more visits: deletions and assignments need no node, and
 // may have failed only because of latches.
 func (t *tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
-	t.meter.Retry()
-	if err := t.uses.Rest(ctx); err != nil {
+	t.Meter.Retry()
+	if err := t.Uses.Rest(ctx); err != nil {
 		return err
 	}
 	full := t.mend(ctx)
 	if full != nil && !pipeline.Short(full) {
 		return full
 	}
-	stats, err := t.pool.Stats(ctx) // after mending, which allocates, too
+	stats, err := t.Pool.Stats(ctx) // after mending, which allocates, too
 	if err != nil {
 		return err
 	}
@@ -168,11 +168,11 @@ func (t *tree) relieve(ctx context.Context, stats slabs.Stats, pending int, stuc
 	if blocks == 0 {
 		return nil
 	}
-	return cmp.Or(t.pool.Relieve(ctx, stats.Free, blocks, stuck), t.stampAll(ctx))
+	return cmp.Or(t.Pool.Relieve(ctx, stats.Free, blocks, stuck), t.stampAll(ctx))
 }
 
 // blocks returns the number of memory blocks of the pool.
-func (t *tree) blocks() int { return int(t.pool.Description().Blocks) }
+func (t *tree) blocks() int { return int(t.Pool.Description().Blocks) }
 
 // mend inserts into the inner nodes the separators for which a batch had no room.
 func (t *tree) mend(ctx context.Context) error {
@@ -182,48 +182,46 @@ func (t *tree) mend(ctx context.Context) error {
 	}
 	err := t.repair(ctx)
 	if err == nil {
-		t.d.Log().Info("mended", "orphans", orphans[0], "nodes", t.known.nodes)
+		t.Device.Log().Info("mended", "orphans", orphans[0], "nodes", t.known.nodes)
 	}
 	return err
 }
 
 func (t *tree) Reserve(ctx context.Context, n int) error {
-	if err := t.gate.Err(); err != nil {
+	if err := t.Err(); err != nil {
 		return err
 	}
 	if n < 0 || n > maxPairs {
 		return &vk.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d is not between 0 and 2^32", n)}
 	}
-	return t.inside(ctx, func() error {
-		if err := t.uses.Rest(ctx); err != nil {
-			return err
-		}
-		v, err := t.survey(ctx)
-		if err != nil {
-			return err
-		}
-		more := n - int(v.levels[0].Slots)
-		if more <= 0 {
-			return nil
-		}
-		most := t.known.most(more)
-		// The rest is for slabs that concurrent operations hold for a moment, and for the repair of inner nodes.
-		err = t.roomBeside(ctx, int(most+most/uint64(t.geometry().leastShare()-1)-t.known.nodes))
-		if err != nil && pipeline.Short(err) {
-			return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
-		}
+	if err := t.EnterAlone(ctx); err != nil {
 		return err
-	})
+	}
+	defer t.Leave()
+	v, err := t.survey(ctx)
+	if err != nil {
+		return err
+	}
+	more := n - int(v.levels[0].Slots)
+	if more <= 0 {
+		return nil
+	}
+	most := t.known.most(more)
+	// The rest is for slabs that concurrent operations hold for a moment, and for the repair of inner nodes.
+	err = t.roomBeside(ctx, int(most+most/uint64(t.geometry().leastShare()-1)-t.known.nodes))
+	if err != nil && pipeline.Short(err) {
+		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
+	}
+	return err
 }
 
 func (t *tree) Grow(ctx context.Context, nodes int) error {
-	return t.inside(ctx, func() error {
-		if err := t.uses.Rest(ctx); err != nil {
-			return err
-		}
-		if err := t.mend(ctx); err != nil {
-			return err
-		}
-		return t.roomBeside(ctx, nodes)
-	})
+	if err := t.EnterAlone(ctx); err != nil {
+		return err
+	}
+	defer t.Leave()
+	if err := t.mend(ctx); err != nil {
+		return err
+	}
+	return t.roomBeside(ctx, nodes)
 }

@@ -18,13 +18,10 @@ var savedFill = transfer.Parameter{Structure: "btree", Name: "fill", Option: "Fi
 // streams. Errors: w's, structures.ErrChanged if streams have changed the tree meanwhile, the context's, those of
 // Chunks.
 func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.EnterAfter(ctx); err != nil {
 		return 0, err
 	}
-	defer t.gate.Leave()
-	if err := t.versions.writes.Rest(ctx); err != nil {
-		return 0, err
-	}
+	defer t.Leave()
 	v, err := t.survey(ctx)
 	if err != nil {
 		return 0, err

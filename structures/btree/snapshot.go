@@ -32,11 +32,11 @@ type view struct {
 // Snapshot opens a snapshot of the tree's present content, after the updates that streams have submitted. It returns
 // vk.ErrUnsubmitted if a stream has recorded updates and not submitted them.
 func (t *tree) Snapshot(ctx context.Context) (*view, error) {
-	if err := t.gate.EnterShared(ctx); err != nil {
+	if err := t.EnterShared(ctx); err != nil {
 		return nil, err
 	}
-	defer t.gate.LeaveShared()
-	if err := t.versions.writes.Submitted(); err != nil {
+	defer t.LeaveShared()
+	if err := t.Changes.Submitted(); err != nil {
 		return nil, err
 	}
 	time, before, err := t.versions.take()
@@ -50,14 +50,14 @@ func (t *tree) Snapshot(ctx context.Context) (*view, error) {
 // what others have submitted. Nothing is recorded for it: an update gets its time, and copies what it changes, by the
 // snapshots that are open when it is recorded. So updates and snapshots have the order of the stream.
 func (t *tree) SnapshotOn(s *vk.Stream) (*view, error) {
-	if err := t.gate.EnterShared(context.Background()); err != nil {
+	if err := t.EnterShared(context.Background()); err != nil {
 		return nil, err
 	}
-	defer t.gate.LeaveShared()
-	if err := t.d.Accept("stream", s); err != nil {
+	defer t.LeaveShared()
+	if err := t.Device.Accept("stream", s); err != nil {
 		return nil, err
 	}
-	if err := t.versions.writes.Order(s); err != nil {
+	if err := t.Changes.Order(s); err != nil {
 		return nil, err
 	}
 	time, before, err := t.versions.take()
@@ -75,10 +75,10 @@ func (t *tree) SnapshotOn(s *vk.Stream) (*view, error) {
 
 // At opens another handle to an open snapshot, by its time. It returns nil if there is none.
 func (t *tree) At(ctx context.Context, time uint64) (*view, error) {
-	if err := t.gate.EnterShared(ctx); err != nil {
+	if err := t.EnterShared(ctx); err != nil {
 		return nil, err
 	}
-	defer t.gate.LeaveShared()
+	defer t.LeaveShared()
 	own, before, open := t.versions.again(time)
 	if !open {
 		return nil, nil
@@ -88,7 +88,7 @@ func (t *tree) At(ctx context.Context, time uint64) (*view, error) {
 
 func (t *tree) view(time uint32, before uint64) *view {
 	v := &view{of: recorder{t, &snapshot{time: time, before: before}}}
-	v.Reader = ordered.NewReader(t.d, t.width, v.of, t.pipelines, t.own, t.progress)
+	v.Reader = ordered.NewReader(&t.Handle, t.width, v.of)
 	return v
 }
 
@@ -102,7 +102,7 @@ func (v *view) Kernels(s *vk.Stream, record func(Description) error) error {
 	}
 	leave := sync.OnceFunc(v.of.Leave)
 	defer leave()
-	if err := v.of.d.Accept("stream", s); err != nil {
+	if err := v.of.Device.Accept("stream", s); err != nil {
 		return err
 	}
 	defer v.of.holds(s)()
@@ -122,12 +122,12 @@ func (v *view) Len(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	defer v.of.Leave()
-	s, err := v.of.d.NewStream()
+	s, err := v.of.Device.NewStream()
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
-	total, err := vk.NewBuffer[uint32](v.of.d, 1)
+	total, err := vk.NewBuffer[uint32](v.of.Device, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +158,7 @@ func (v *view) forgotten() {
 		return
 	}
 	v.of.versions.forgotten.Add(1)
-	v.of.d.Log().Warn("a snapshot was not closed", "time", v.Time())
+	v.of.Device.Log().Warn("a snapshot was not closed", "time", v.Time())
 	_ = v.Close() // it waits for nothing
 }
 
@@ -168,10 +168,10 @@ func (v *view) Close() error {
 	if !v.end() {
 		return nil
 	}
-	if err := t.gate.Enter(context.Background()); err != nil {
+	if err := t.Enter(context.Background()); err != nil {
 		return nil // the tree is closed
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	t.forgetVersions()
 	return nil
 }
@@ -184,10 +184,10 @@ func (v *view) end() (last bool) {
 
 // Versions returns what is kept for snapshots.
 func (t *tree) Versions(ctx context.Context) (Versions, error) {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return Versions{}, err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	v := &t.versions
 	a := Versions{Bytes: v.memory.bytes(), Forgotten: v.forgotten.Load()}
 	if v.there() {

@@ -92,16 +92,16 @@ func (v survey) nodes() (n uint64) {
 // scratch memory of the tree's stream.
 func (t *tree) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
-	resting := t.uses.Rest(ctx) == nil // otherwise recorded work may still add nodes
+	resting := t.Uses.Rest(ctx) == nil // otherwise recorded work may still add nodes
 	l, err := t.listWith(ctx, words, func(l listing, rows uint64) error {
-		k, err := t.surveyKernel().Kernel(t.kernels, t.stream)
+		k, err := t.surveyKernel().Kernel(t.Kernels, t.Stream)
 		if err != nil {
 			return err
 		}
-		if err := t.clear(t.stream, rows, words); err != nil {
+		if err := t.clear(t.Stream, rows, words); err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, t.walkers(int(l.InnerMost+l.LeavesMost)), surveyPush{t.description(), l, rows})
+		k.Dispatch(t.Stream, t.walkers(int(l.InnerMost+l.LeavesMost)), surveyPush{t.description(), l, rows})
 		return nil
 	})
 	if err != nil {
@@ -125,25 +125,19 @@ func (t *tree) survey(ctx context.Context) (survey, error) {
 
 // Len returns the number of pairs. It reads all nodes, and keeps memory for their list, about 6 bytes for each node.
 func (t *tree) Len(ctx context.Context) (uint64, error) {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.EnterAfter(ctx); err != nil {
 		return 0, err
 	}
-	defer t.gate.Leave()
-	if err := t.versions.writes.Rest(ctx); err != nil {
-		return 0, err
-	}
+	defer t.Leave()
 	v, err := t.survey(ctx)
 	return v.levels[0].Slots, err
 }
 
 func (t *tree) Stats(ctx context.Context) (Stats, error) {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.EnterAfter(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer t.gate.Leave()
-	if err := t.versions.writes.Rest(ctx); err != nil {
-		return Stats{}, err
-	}
+	defer t.Leave()
 	v, err := t.survey(ctx)
 	if err != nil {
 		return Stats{}, err
@@ -154,7 +148,7 @@ func (t *tree) Stats(ctx context.Context) (Stats, error) {
 	}
 	s := Stats{
 		Pairs: v.levels[0].Slots, Nodes: v.nodes(), Erased: v.erased, NodeBytes: v.nodes() * nodeBytes,
-		Bytes:  t.pool.Bytes(),
+		Bytes:  t.Pool.Bytes(),
 		Splits: uint64(counters[splitsWord]), Restarts: uint64(counters[restartsWord]),
 		Orphans: uint64(counters[orphansWord]),
 		Batches: Batches{t.batches.concurrent.Load(), t.batches.batched.Load()},

@@ -34,7 +34,7 @@ func requireStats[W structures.Word](t testing.TB, tree *dictionary[W]) Stats {
 	require.Equal(t, want[0].Slots, s.Pairs)
 	require.Equal(t, want[0].Fill, s.Fill)
 	require.Equal(t, 128*s.Nodes, s.NodeBytes)
-	require.Equal(t, tree.pool.Bytes(), s.Bytes)
+	require.Equal(t, tree.Pool.Bytes(), s.Bytes)
 	if s.Pairs != 0 {
 		require.InDelta(t, float64(s.NodeBytes)/float64(s.Pairs), s.BytesPerPair, 1e-9)
 	}

@@ -174,7 +174,7 @@ func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error 
 	asked, updates := t.mixedKernels(kind, b, t.versions.protect())
 	var queries []*vk.Kernel[mixedPush]
 	for _, of := range asked {
-		k, err := of.Kernel(t.kernels, s)
+		k, err := of.Kernel(t.Kernels, s)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error 
 	}
 	var update *vk.Kernel[mixedPush]
 	if updates != nil {
-		if update, err = updates.Kernel(t.kernels, s); err != nil {
+		if update, err = updates.Kernel(t.Kernels, s); err != nil {
 			return err
 		}
 	}
@@ -264,7 +264,7 @@ const crowd = 8
 var mostTurns = 1 << 16
 
 // mostInserted returns the number of insertions of mostTurns subgroups.
-func (t *tree) mostInserted() int { return mostTurns * t.d.SubgroupSize() }
+func (t *tree) mostInserted() int { return mostTurns * t.Device.SubgroupSize() }
 
 // apply records a batch of concurrent operations of one kind, or Mixed.
 func (t *tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
@@ -340,7 +340,7 @@ func (t *tree) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 		if err != nil {
 			return err
 		}
-		k, err := t.locateKernel().Kernel(t.kernels, s)
+		k, err := t.locateKernel().Kernel(t.Kernels, s)
 		if err != nil {
 			return err
 		}
@@ -359,7 +359,7 @@ func (t *tree) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 }
 
 func (t *tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
-	k, err := t.applyKernel(kind, t.versions.protect()).Kernel(t.kernels, s)
+	k, err := t.applyKernel(kind, t.versions.protect()).Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func (t *tree) protocol(module string) string {
 	switch {
 	case t.width == structures.Bits64:
 		return module + ".k64v64" // the same on all devices: no atomic is as wide as a pair
-	case t.d.Has(vk.Int64Atomics):
+	case t.Device.Has(vk.Int64Atomics):
 		return module + ".a64"
 	}
 	return module + ".a32"
@@ -398,11 +398,11 @@ func (t *tree) ordering(kind structures.Kind, b operands, keeps bool) (queries [
 }
 
 func (t *tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.gate.Enter(context.Background()); err != nil {
+	if err := t.Enter(context.Background()); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
-	t.meter.Batch(kind, b.Count)
+	defer t.Leave()
+	t.Meter.Batch(kind, b.Count)
 	err := t.applyOn(s, kind, b, false)
 	if err == nil && kind <= structures.Delete {
 		submitted(s, &t.batches.concurrent)
@@ -415,7 +415,7 @@ func (t *tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
-	return cmp.Or(t.d.Accept("stream", s), check(t.d, kind, b, t.width))
+	return cmp.Or(t.Device.Accept("stream", s), check(t.Device, kind, b, t.width))
 }
 
 // expect adds the pairs that a batch may insert to t.known.
@@ -436,7 +436,7 @@ func (t *tree) recording(kind structures.Kind, b structures.DeviceBatch) func(*v
 	case apart:
 		return t.newest().onSnapshot
 	}
-	return t.on
+	return t.Using
 }
 
 func (t *tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
@@ -466,7 +466,7 @@ func (t *tree) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream
 		}
 	}
 	return record(s, func() error {
-		b, retry, err := t.own.Batch(s, kind, b, retry)
+		b, retry, err := t.Own.Batch(s, kind, b, retry)
 		if err != nil {
 			return err
 		}
@@ -485,14 +485,14 @@ func (t *tree) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream
 }
 
 func (t *tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	if err := t.admits(s, kind, b); err != nil {
 		return err
 	}
-	b, done, err := t.own.Again(s, b)
+	b, done, err := t.Own.Again(s, b)
 	switch {
 	case err != nil:
 		return err

@@ -17,17 +17,17 @@ import (
 // update does a batch of updates of one kind. Without statuses the batched path saves a sort. Errors are those of
 // Insert; *structures.PendingError says how many operations are not done.
 func (t *tree) update(ctx context.Context, r request) error {
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return pipeline.NotBegun(r.Status, r.N, err)
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	if err := t.keeps(ctx, nil, r.N); err != nil {
 		return pipeline.NotBegun(r.Status, r.N, err)
 	}
-	t.versions.writes.Made()
-	t.meter.Batch(r.Kind, r.N)
+	t.Changes.Made()
+	t.Meter.Batch(r.Kind, r.N)
 	if t.path(r) == Batched {
 		return t.batched(ctx, r)
 	}
@@ -56,7 +56,7 @@ func (t *tree) path(r request) Path {
 	switch nodes := t.known.about(); {
 	case t.o.Path != AutoPath:
 		return t.o.Path
-	case r.N >= batchedFrom, uint64(r.N) > nodes, !t.d.Has(vk.Int64Atomics):
+	case r.N >= batchedFrom, uint64(r.N) > nodes, !t.Device.Has(vk.Int64Atomics):
 		return Batched
 	case clustered(r.N, r.Keys, nodes, t.width):
 		return Batched
@@ -117,7 +117,7 @@ var errLackingNodes = errors.New(
 // batched does a batch of updates on the batched path.
 func (t *tree) batched(ctx context.Context, r request) error {
 	var short error
-	if t.settle(t.stream); !t.shared { // otherwise chunks have claims
+	if t.settle(t.Stream); !t.Shares { // otherwise chunks have claims
 		inserts := insertions(r.Kind, r.Kinds, r.N)
 		short = t.reserve(ctx, inserts, Batched)
 		if short != nil && !pipeline.Short(short) {
@@ -133,13 +133,13 @@ func (t *tree) batched(ctx context.Context, r request) error {
 	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
 	t.batches.batched.Add(1)
-	left, err := t.pipelines.Run(ctx, r.N, columns, pipeline.Task{
+	left, err := t.Pipelines.Run(ctx, r.N, columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			if folds && c.Retry {
 				return errLackingNodes
 			}
 			var slabs *claim
-			if t.shared || short != nil || c.Retry { // each chunk gets room while there is any
+			if t.Shares || short != nil || c.Retry { // each chunk gets room while there is any
 				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
 					return err
 				}
@@ -172,7 +172,7 @@ func (t *tree) batched(ctx context.Context, r request) error {
 // numbers are wrong.
 func (t *tree) roomForChunk(ctx context.Context, kind structures.Kind, inserts int, retry bool) (*claim, error) {
 	t.known.unsure = t.known.unsure || retry
-	if t.shared && kind != structures.Delete {
+	if t.Shares && kind != structures.Delete {
 		all, err := t.claimsFor(ctx, inserts, inserts)
 		if err != nil {
 			return nil, err

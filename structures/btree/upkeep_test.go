@@ -21,7 +21,7 @@ func TestUpkeepAfterUpdates(t *testing.T) {
 				_, err := tree.Insert(t.Context(), keys, values)
 				require.NoError(t, err)
 				want.insert(keys, values)
-				largest = max(largest, tree.pool.Bytes())
+				largest = max(largest, tree.Pool.Bytes())
 				gone := keys[:n/3]
 				_, err = tree.Delete(t.Context(), gone)
 				require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestUpkeepAfterUpdates(t *testing.T) {
 			_, err := tree.Delete(t.Context(), keys[100:])
 			require.NoError(t, err)
 			require.NoError(t, tree.Compact(t.Context(), 0))
-			require.LessOrEqual(t, tree.pool.Bytes(), largest/spacious)
+			require.LessOrEqual(t, tree.Pool.Bytes(), largest/spacious)
 			_, err = tree.Insert(t.Context(), keys, keys)
 			require.NoError(t, err)
 			require.NoError(t, tree.Check(t.Context()))

@@ -43,7 +43,7 @@ func (t *tree) newVersionCheck(ctx context.Context) (*versionCheck, error) {
 	var p recording.Parts
 	p.Take(4 * 2 * versionRules)
 	open, marks := p.Take(4*len(times)), p.Take(4*versionMarkWords*v.memory.count())
-	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+	memory, err := vk.NewBuffer[uint32](t.Device, int(p.Used/4))
 	if err != nil {
 		return nil, err
 	}
@@ -67,16 +67,16 @@ func (t *tree) recordVersionCheck(c *versionCheck, l listing) error {
 		return nil
 	}
 	m := &t.versions.memory
-	t.stream.Fill(c.memory, 0, 4*versionRules, 0)
-	t.stream.Fill(c.memory, 4*versionRules, 4*versionRules, noSlab)
-	t.stream.Fill(c.memory, 4*c.marks, 4*versionMarkWords*m.count(), 0)
-	versions := vk.NewArguments(t.stream, t.versions.arguments(c.now))
+	t.Stream.Fill(c.memory, 0, 4*versionRules, 0)
+	t.Stream.Fill(c.memory, 4*versionRules, 4*versionRules, noSlab)
+	t.Stream.Fill(c.memory, 4*c.marks, 4*versionMarkWords*m.count(), 0)
+	versions := vk.NewArguments(t.Stream, t.versions.arguments(c.now))
 	for pass := range uint32(2) {
-		k, err := t.versionCheckKernel(pass).Kernel(t.kernels, t.stream)
+		k, err := t.versionCheckKernel(pass).Kernel(t.Kernels, t.Stream)
 		if err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, t.walkers(max(int(l.InnerMost), m.count())), versionCheckPush{
+		k.Dispatch(t.Stream, t.walkers(max(int(l.InnerMost), m.count())), versionCheckPush{
 			t.description(), l, versions, c.open, c.memory.Address(), c.memory.AddressOf(c.marks), uint32(m.slabs()),
 		})
 	}

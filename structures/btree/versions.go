@@ -32,9 +32,9 @@ type versions struct {
 	stale  bool // no open snapshot needs what memory holds
 	used   int  // an upper bound of versions that are not free
 	reads  vk.Uses
-	writes recording.Changes
-	moved  bool // dispatches with a moving clock write stamps (clock.go)
-	anew   bool // the clock was restarted, and stamps may have earlier times
+	writes *recording.Changes // the tree's
+	moved  bool               // dispatches with a moving clock write stamps (clock.go)
+	anew   bool               // the clock was restarted, and stamps may have earlier times
 
 	forgotten atomic.Uint64 // snapshots that were not closed
 }
@@ -232,7 +232,7 @@ const spareVersions = 4
 
 // forgetVersions frees the memory of versions if no open snapshot needs it and it is above the limit.
 func (t *tree) forgetVersions() {
-	if stale, _ := t.versions.due(); stale && t.versions.memory.bytes() > t.pool.Bytes()/spareVersions {
+	if stale, _ := t.versions.due(); stale && t.versions.memory.bytes() > t.Pool.Bytes()/spareVersions {
 		t.versions.free()
 	}
 }
@@ -316,7 +316,7 @@ func (t *tree) makeVersions(ctx context.Context, need int) error {
 	if err := t.coverSlabs(ctx); err != nil || !stale {
 		return err
 	}
-	err := recording.Run(t.stream, func() error { return t.recordForgotten(t.stream) })
+	err := recording.Run(t.Stream, func() error { return t.recordForgotten(t.Stream) })
 	if err == nil {
 		v.mu.Lock()
 		v.stale, v.anew = false, false
@@ -341,11 +341,11 @@ func (t *tree) moreVersions(count int, keep bool) error {
 	if old.kept != nil && keep {
 		had = old.count()
 	}
-	err = recording.Run(t.stream, func() error {
+	err = recording.Run(t.Stream, func() error {
 		if had != 0 {
-			t.stream.Copy(kept, 0, old.kept, 0, int(old.kept.Bytes()))
+			t.Stream.Copy(kept, 0, old.kept, 0, int(old.kept.Bytes()))
 		}
-		return t.recordMore(t.stream, versionArguments{Kept: kept.Address(), Free: free.Address(),
+		return t.recordMore(t.Stream, versionArguments{Kept: kept.Address(), Free: free.Address(),
 			Count: uint32(count)}, old.free, had)
 	})
 	if err != nil {
@@ -395,11 +395,11 @@ func (t *tree) makeStamps(ctx context.Context, made *versionMemory, old versionM
 	if made.changed, err = vk.NewBuffer[uint32](t.memory, (slabs+31)/32); err != nil {
 		return err
 	}
-	err = recording.Run(t.stream, func() error {
-		made.recordUnstamped(t.stream)
+	err = recording.Run(t.Stream, func() error {
+		made.recordUnstamped(t.Stream)
 		if old.stamps != nil {
-			t.stream.Copy(made.stamps, 0, old.stamps, 0, int(old.stamps.Bytes()))
-			t.stream.Copy(made.changed, 0, old.changed, 0, int(old.changed.Bytes()))
+			t.Stream.Copy(made.stamps, 0, old.stamps, 0, int(old.stamps.Bytes()))
+			t.Stream.Copy(made.changed, 0, old.changed, 0, int(old.changed.Bytes()))
 		}
 		return nil
 	})
@@ -436,7 +436,7 @@ type updated struct {
 
 // recordKeep records that leaves are copied for the open snapshots. Record it before the updates that change them.
 func (t *tree) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
-	k, err := t.keepKernel().Kernel(t.kernels, s)
+	k, err := t.keepKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -473,13 +473,13 @@ func (t *tree) writing(s *vk.Stream, record func() error) error {
 		v.mu.Unlock()
 		err := v.reads.Order(s)
 		if err == nil && protects {
-			err = v.writes.Order(s)
+			err = t.Changes.Order(s)
 		}
 		if err != nil {
 			return err
 		}
 		return record()
-	}, &t.uses, t.pool.Uses(), &v.writes)
+	}, &t.Uses, t.Pool.Uses(), &t.Changes)
 }
 
 // apart records a batch that has ordered queries and may change the tree. The device runs it after what other streams
@@ -487,7 +487,7 @@ func (t *tree) writing(s *vk.Stream, record func() error) error {
 func (t *tree) apart(s *vk.Stream, record func() error) error {
 	v := &t.versions
 	return t.writing(s, func() error {
-		return recording.After(s, &v.writes.Uses, record, &v.reads)
+		return recording.After(s, &t.Changes.Uses, record, &v.reads)
 	})
 }
 
@@ -495,16 +495,16 @@ func (t *tree) apart(s *vk.Stream, record func() error) error {
 // the updates that other streams have submitted, and before later ones.
 func (r recorder) onSnapshot(s *vk.Stream, record func() error) error {
 	v := &r.versions
-	if err := v.writes.Order(s); err != nil {
+	if err := r.tree.Changes.Order(s); err != nil {
 		return err
 	}
-	return recording.Naming(s, record, &r.uses, r.pool.Uses(), &v.reads)
+	return recording.Naming(s, record, &r.Uses, r.Pool.Uses(), &v.reads)
 }
 
 // holds says that a stream is going to record queries or updates: until release, the memory of the tree and of its
 // versions stays as it is.
 func (t *tree) holds(s *vk.Stream) (release func()) {
-	held := []func(){t.uses.Hold(s), t.pool.Uses().Hold(s), t.versions.reads.Hold(s)}
+	held := []func(){t.Uses.Hold(s), t.Pool.Uses().Hold(s), t.versions.reads.Hold(s)}
 	return func() {
 		for _, release := range held {
 			release()

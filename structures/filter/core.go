@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/handle"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
@@ -32,20 +33,11 @@ type Description struct {
 
 // core is the Filter of any type.
 type core struct {
-	d         *vk.Device
-	key       saved.Type
-	width     structures.Width // of keys
-	blocks    *vk.Buffer[uint32]
-	count     uint32 // blocks
-	pipelines *pipeline.Pool
-	kernels   *recording.Kernels
-	own       *recording.Own
-	uses      vk.Uses // of the blocks
-	changes   recording.Changes
-	meter     recording.Meter
-	gate      *gate.Gate
-	progress  *gate.Progress
-	prepared  recording.Prepared
+	handle.Handle
+	key    saved.Type
+	width  structures.Width // of keys
+	blocks *vk.Buffer[uint32]
+	count  uint32 // blocks
 }
 
 // bare returns a filter that is not open.
@@ -95,13 +87,14 @@ func (o *Options) complete() error {
 
 // open makes a filter without blocks.
 func open(d *vk.Device, key saved.Type, o Options) *core {
-	return &core{d: d, key: key, width: key.Width, pipelines: pipeline.NewPool(d), kernels: recording.NewKernels(d),
-		own: recording.NewOwn(d), gate: gate.New(), progress: gate.NewProgress(o.Progress)}
+	c := bare(key)
+	c.Open(d, o.Progress)
+	return c
 }
 
 // resize gives a new filter memory of that many words. Words after those that it has are 0.
 func (c *core) resize(ctx context.Context, words int) error {
-	into, err := vk.NewBuffer[uint32](c.d, words)
+	into, err := vk.NewBuffer[uint32](c.Device, words)
 	if err != nil {
 		return err
 	}
@@ -120,27 +113,27 @@ func (c *core) resize(ctx context.Context, words int) error {
 	}
 	c.blocks.Free()
 	c.blocks, c.count = into, uint32(words/blockWords)
-	c.meter.Hold(into.Bytes())
+	c.Meter.Hold(into.Bytes())
 	return nil
 }
 
 // do records work on a stream and waits for its end.
 func (c *core) do(ctx context.Context, record func(s *vk.Stream) error) error {
-	return c.pipelines.Do(ctx, func(s *vk.Stream) error {
+	return c.Pipelines.Do(ctx, func(s *vk.Stream) error {
 		return recording.Run(s, func() error { return record(s) })
 	})
 }
 
 func (c *core) insert(ctx context.Context, n int, keys pipeline.Column) error {
-	ctx, end := c.progress.Begin(ctx)
+	ctx, end := c.Progress.Begin(ctx)
 	defer end()
-	if err := c.gate.Enter(ctx); err != nil {
+	if err := c.Enter(ctx); err != nil {
 		return pipeline.NotBegun(nil, n, err)
 	}
-	defer c.gate.Leave()
-	c.changes.Made()
-	c.meter.Batch(structures.Insert, n)
-	left, err := c.pipelines.Run(ctx, n, []pipeline.Column{keys}, pipeline.Task{
+	defer c.Leave()
+	c.Changes.Made()
+	c.Meter.Batch(structures.Insert, n)
+	left, err := c.Pipelines.Run(ctx, n, []pipeline.Column{keys}, pipeline.Task{
 		Record: func(s *vk.Stream, part pipeline.Chunk) error {
 			return c.recordInsert(s, part.Columns[0], recording.Length{N: uint32(part.Count)})
 		},
@@ -151,14 +144,14 @@ func (c *core) insert(ctx context.Context, n int, keys pipeline.Column) error {
 }
 
 func (c *core) contains(ctx context.Context, n int, keys, found pipeline.Column) error {
-	ctx, end := c.progress.Begin(ctx)
+	ctx, end := c.Progress.Begin(ctx)
 	defer end()
-	if err := c.gate.EnterShared(ctx); err != nil {
+	if err := c.EnterShared(ctx); err != nil {
 		return err
 	}
-	defer c.gate.LeaveShared()
-	c.meter.Query(n)
-	_, err := c.pipelines.Run(ctx, n, []pipeline.Column{keys, found}, pipeline.Task{
+	defer c.LeaveShared()
+	c.Meter.Query(n)
+	_, err := c.Pipelines.Run(ctx, n, []pipeline.Column{keys, found}, pipeline.Task{
 		Record: func(s *vk.Stream, part pipeline.Chunk) error {
 			return c.recordContains(s, part.Columns[0], part.Columns[1], recording.Length{N: uint32(part.Count)})
 		},
@@ -169,14 +162,11 @@ func (c *core) contains(ctx context.Context, n int, keys, found pipeline.Column)
 }
 
 func (c *core) clear(ctx context.Context) error {
-	if err := c.gate.Enter(ctx); err != nil {
+	if err := c.EnterAlone(ctx); err != nil {
 		return err
 	}
-	defer c.gate.Leave()
-	if err := c.uses.Rest(ctx); err != nil {
-		return err
-	}
-	c.changes.Made()
+	defer c.Leave()
+	c.Changes.Made()
 	return c.do(ctx, func(s *vk.Stream) error {
 		s.Fill(c.blocks, 0, int(c.blocks.Bytes()), 0)
 		return nil
@@ -184,7 +174,7 @@ func (c *core) clear(ctx context.Context) error {
 }
 
 func (c *core) union(ctx context.Context, other *core) error {
-	if err := cmp.Or(c.gate.Err(), other.gate.Err(), c.d.Accept("filter", other.blocks)); err != nil {
+	if err := cmp.Or(c.Err(), other.Err(), c.Device.Accept("filter", other.blocks)); err != nil {
 		return err
 	}
 	if c.count != other.count {
@@ -197,7 +187,7 @@ func (c *core) union(ctx context.Context, other *core) error {
 	turns := []struct {
 		enter func(context.Context) error
 		leave func()
-	}{{c.gate.Enter, c.gate.Leave}, {other.gate.EnterShared, other.gate.LeaveShared}}
+	}{{c.Enter, c.Leave}, {other.EnterShared, other.LeaveShared}}
 	if c.blocks.Address() > other.blocks.Address() { // one order, so that no two calls wait for each other
 		turns[0], turns[1] = turns[1], turns[0]
 	}
@@ -207,50 +197,30 @@ func (c *core) union(ctx context.Context, other *core) error {
 		}
 		defer turn.leave()
 	}
-	if err := cmp.Or(c.uses.Rest(ctx), other.changes.Rest(ctx)); err != nil {
+	if err := cmp.Or(c.Uses.Rest(ctx), other.Changes.Rest(ctx)); err != nil {
 		return err
 	}
-	c.changes.Made()
+	c.Changes.Made()
 	return c.do(ctx, func(s *vk.Stream) error { return c.recordMerge(s, other.blocks.Address()) })
 }
 
 func (c *core) Close() error {
-	return c.gate.Close(func() error {
-		c.gate.End()
-		err := c.pipelines.Close()
-		c.kernels.Close()
-		c.own.Release(&c.uses)
-		c.uses.Free(c.blocks.Free)
-		c.meter.Hold(0)
+	return c.Handle.Close(func(bool) error {
+		err := c.Free()
+		c.Uses.Free(c.blocks.Free)
 		return err
 	})
 }
 
 // Description returns the filter as kernels see it, or the zero value after Close.
-func (c *core) Description() Description {
-	leave, open := c.gate.Take()
-	defer leave()
-	if !open {
-		return Description{}
-	}
-	return c.description()
-}
+func (c *core) Description() Description { return handle.Describe(&c.Handle, c.description) }
 
 func (c *core) description() Description { return Description{c.blocks.Address(), c.count} }
 
 // Constants returns the specialization constants of kernels that insert keys.
 func (c *core) Constants() map[string]uint32 {
-	if c.gate == nil {
+	if c.Gate == nil {
 		return nil
 	}
 	return map[string]uint32{"TILE": c.tile()}
-}
-
-func (c *core) UsedOn(s *vk.Stream) {
-	leave, open := c.gate.Take()
-	defer leave()
-	if open {
-		c.uses.On(s)
-		c.changes.On(s)
-	}
 }

@@ -94,7 +94,7 @@ func (f *Filter[K]) Contains(ctx context.Context, keys []K) ([]bool, error) {
 // ContainsInto is Contains into the caller's slice, which has the length of keys.
 func (f *Filter[K]) ContainsInto(ctx context.Context, keys []K, found []bool) error {
 	c, n := f.open(), len(keys)
-	if err := cmp.Or(c.gate.Err(), pipeline.Fits(n, "found flags", found)); err != nil {
+	if err := cmp.Or(c.Err(), pipeline.Fits(n, "found flags", found)); err != nil {
 		return err
 	}
 	return c.contains(ctx, n, pipeline.Keys(keys, c.width), pipeline.Result(found))

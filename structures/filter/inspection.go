@@ -27,7 +27,7 @@ type Inspection struct{ core *core }
 func (f *Filter[K]) Inspect() Inspection { return Inspection{f.open()} }
 
 // Metrics returns what the host knows, without waiting for the device.
-func (i Inspection) Metrics() structures.Metrics { return i.core.meter.Metrics(i.core.d) }
+func (i Inspection) Metrics() structures.Metrics { return i.core.Metrics() }
 
 // Stats measures the filter. It waits for a kernel that reads all of it.
 func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.core.stats(ctx) }
@@ -35,11 +35,11 @@ func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.core.st
 const sums = 1024 // SUMS of count.comp
 
 func (c *core) stats(ctx context.Context) (Stats, error) {
-	if err := c.gate.EnterShared(ctx); err != nil {
+	if err := c.EnterShared(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer c.gate.LeaveShared()
-	parts, err := vk.NewBuffer[uint32](c.d, sums)
+	defer c.LeaveShared()
+	parts, err := vk.NewBuffer[uint32](c.Device, sums)
 	if err != nil {
 		return Stats{}, err
 	}

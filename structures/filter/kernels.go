@@ -35,10 +35,10 @@ type countPush struct {
 // tile returns the number of lanes that insert a key together. On a CPU a lane is an iteration of a loop, and shuffles
 // are expensive.
 func (c *core) tile() uint32 {
-	if c.d.Info().Type == vk.CPU {
+	if c.Device.Info().Type == vk.CPU {
 		return 1
 	}
-	return uint32(min(maxTile, c.d.SubgroupSize()))
+	return uint32(min(maxTile, c.Device.SubgroupSize()))
 }
 
 func (c *core) insertKernel() recording.Spec[insertPush] {
@@ -59,14 +59,14 @@ func countKernel() recording.Spec[countPush] {
 }
 
 func (c *core) prepare(ctx context.Context) error {
-	return c.prepared.Prepare(ctx, c.d, c.gate, c.progress, func() (recording.Table, []recording.Form) {
+	return c.Prepare(ctx, func() recording.Table {
 		own := recording.Table{c.insertKernel(), c.containsKernel(), mergeKernel(), countKernel()}
-		return append(own, c.own.FindKernels()...), nil
+		return append(own, c.Own.FindKernels()...)
 	})
 }
 
 func (c *core) recordInsert(s *vk.Stream, keys uint64, count recording.Length) error {
-	k, err := c.insertKernel().Kernel(c.kernels, s)
+	k, err := c.insertKernel().Kernel(c.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *core) recordInsert(s *vk.Stream, keys uint64, count recording.Length) e
 }
 
 func (c *core) recordContains(s *vk.Stream, keys, found uint64, count recording.Length) error {
-	k, err := c.containsKernel().Kernel(c.kernels, s)
+	k, err := c.containsKernel().Kernel(c.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (c *core) recordContains(s *vk.Stream, keys, found uint64, count recording.
 }
 
 func (c *core) recordMerge(s *vk.Stream, others uint64) error {
-	k, err := mergeKernel().Kernel(c.kernels, s)
+	k, err := mergeKernel().Kernel(c.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (c *core) recordMerge(s *vk.Stream, others uint64) error {
 
 // recordCount records that the numbers of bits that are set are added to sums.
 func (c *core) recordCount(s *vk.Stream, sums uint64) error {
-	k, err := countKernel().Kernel(c.kernels, s)
+	k, err := countKernel().Kernel(c.Kernels, s)
 	if err != nil {
 		return err
 	}

@@ -22,13 +22,10 @@ func (c *core) columns() saved.Columns {
 }
 
 func (c *core) save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := c.gate.EnterShared(ctx); err != nil {
+	if err := c.EnterQuery(ctx); err != nil {
 		return 0, err
 	}
-	defer c.gate.LeaveShared()
-	if err := c.changes.Rest(ctx); err != nil {
-		return 0, err
-	}
+	defer c.LeaveShared()
 	h := saved.Header{Structure: saved.Filter, Pairs: int64(c.blocks.Len() >> c.width)}
 	return transfer.Save(ctx, w, h, c.columns(), func(yield func(structures.Pairs[uint64, uint64], error) bool) {
 		words, numbers := make([]uint32, atOnce), make([]uint64, atOnce)

@@ -22,43 +22,44 @@ type OnStream struct {
 // or a buffer is closed or was freed. Then nothing was recorded.
 func (o OnStream) Insert(b structures.DeviceBatch) error {
 	c, s := o.core, o.stream
-	if err := c.gate.Enter(context.Background()); err != nil {
+	if err := c.Enter(context.Background()); err != nil {
 		return err
 	}
-	defer c.gate.Leave()
+	defer c.Leave()
 	end, err := recording.End(b)
 	if err != nil {
 		return err
 	}
-	err = cmp.Or(c.d.Accept("stream", s), recording.NeedNumbers(c.d, b.Keys, "keys", b.Count, end, c.width),
-		recording.NeedCount(c.d, b.DeviceCount, b.Count))
+	err = cmp.Or(c.Device.Accept("stream", s), recording.NeedNumbers(c.Device, b.Keys, "keys", b.Count, end, c.width),
+		recording.NeedCount(c.Device, b.DeviceCount, b.Count))
 	if err != nil || b.Count == 0 {
 		return err
 	}
-	c.meter.Batch(structures.Insert, b.Count)
-	return recording.Naming(s, func() error {
+	c.Meter.Batch(structures.Insert, b.Count)
+	return c.Changing(s, func() error {
 		count := recording.Length{At: b.DeviceCount.Address(), N: uint32(b.Count)}
 		return c.recordInsert(s, recording.At(b.Keys, b.First<<c.width), count)
-	}, &c.uses, &c.changes)
+	})
 }
 
 // Contains records lookups. It uses all fields of l but Values and Order. Errors: those of Insert.
 func (o OnStream) Contains(l structures.DeviceLookups) error {
 	c, s := o.core, o.stream
-	if err := c.gate.EnterShared(context.Background()); err != nil {
+	if err := c.EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer c.gate.LeaveShared()
-	err := cmp.Or(c.d.Accept("stream", s), recording.NeedNumbers(c.d, l.Keys, "keys", l.Count, l.Count, c.width),
-		recording.NeedFound(c.d, l), recording.NeedCount(c.d, l.DeviceCount, l.Count))
+	defer c.LeaveShared()
+	d := c.Device
+	err := cmp.Or(d.Accept("stream", s), recording.NeedNumbers(d, l.Keys, "keys", l.Count, l.Count, c.width),
+		recording.NeedFound(d, l), recording.NeedCount(d, l.DeviceCount, l.Count))
 	if err != nil || l.Count == 0 {
 		return err
 	}
-	c.meter.Query(l.Count)
-	return recording.Naming(s, func() error {
-		return c.own.Find(s, l, func(found uint64) error {
+	c.Meter.Query(l.Count)
+	return c.Using(s, func() error {
+		return c.Own.Find(s, l, func(found uint64) error {
 			count := recording.Length{At: l.DeviceCount.Address(), N: uint32(l.Count)}
 			return c.recordContains(s, l.Keys.Address(), found, count)
 		})
-	}, &c.uses)
+	})
 }

@@ -57,7 +57,7 @@ type operands struct {
 
 // recordApply records a batch of operations of one kind.
 func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	k, err := g.applyKernel(kind, b.arcs).Kernel(g.kernels, s)
+	k, err := g.applyKernel(kind, b.arcs).Kernel(g.h.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 }
 
 func (g *Graph) recordFind(s *vk.Stream, p findPush) error {
-	k, err := g.findKernel().Kernel(g.kernels, s)
+	k, err := g.findKernel().Kernel(g.h.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (g *Graph) recordFind(s *vk.Stream, p findPush) error {
 // makeRoom makes room for operations that were left pending: for vertices without a descriptor, for vertices that wait
 // for more buckets, or in the pool. stuck says that no operation was finished since the last call.
 func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
-	g.meter.Retry()
-	counts, err := g.counts(ctx, g.stream)
+	g.h.Meter.Retry()
+	counts, err := g.counts(ctx, g.h.Stream)
 	if err != nil {
 		return err
 	}
@@ -124,14 +124,14 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if err != nil && !pipeline.Short(err) {
 		return err
 	}
-	stats, err := g.pool.Stats(ctx)
+	stats, err := g.h.Pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
 	if stats.Failures != g.failures {
 		g.failures = stats.Failures
 		// Each operation may need a slab, but most share one. The pool doubles in any case, if it can.
-		return g.pool.Relieve(ctx, stats.Free, max(1, pending/g.slots/slabs.BlockSlabs), stuck)
+		return g.h.Pool.Relieve(ctx, stats.Free, max(1, pending/g.slots/slabs.BlockSlabs), stuck)
 	}
 	if grown || !stuck {
 		return nil
@@ -152,12 +152,12 @@ func (g *Graph) calm() { g.visits = initialVisits }
 // would search the pool in vain each time before it doubles. One more block is for tiles that take the first slab of a
 // vertex at the same time as another tile, and give it back.
 func (g *Graph) stock(ctx context.Context, free int) error {
-	stats, err := g.pool.Stats(ctx)
+	stats, err := g.h.Pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	if lack := free - stats.Free + g.pool.Aside(); lack > 0 {
-		err = g.pool.Grow(ctx, (lack+slabs.BlockSlabs-1)/slabs.BlockSlabs+1)
+	if lack := free - stats.Free + g.h.Pool.Aside(); lack > 0 {
+		err = g.h.Pool.Grow(ctx, (lack+slabs.BlockSlabs-1)/slabs.BlockSlabs+1)
 	}
 	if pipeline.Short(err) {
 		return nil // the pool grows as far as it can when it is full
@@ -187,7 +187,7 @@ func (g *Graph) setCounter(ctx context.Context, at int, value uint32) error {
 
 // relax gives more buckets to vertices that are above Options.MaxLoad, before more edges come.
 func (g *Graph) relax(ctx context.Context) error {
-	counts, err := g.counts(ctx, g.stream)
+	counts, err := g.counts(ctx, g.h.Stream)
 	if err != nil || counts[countFull] == 0 {
 		return err
 	}

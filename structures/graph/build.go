@@ -101,12 +101,13 @@ func (g *CSR) graphOf(ctx context.Context, d *vk.Device, o Options) (built *Grap
 
 // buildRows builds the graph of rows. The caller has entered.
 func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
-	from, err := vk.NewBuffer[uint32](g.d, c.Arcs)
+	from, err := vk.NewBuffer[uint32](g.h.Device, c.Arcs)
 	if err != nil {
 		return err
 	}
 	defer from.Free()
-	err = recording.Run(g.stream, func() error { return rows.RecordSources(g.kernels, g.stream, c.arrays(), from) })
+	s := g.h.Stream
+	err = recording.Run(s, func() error { return rows.RecordSources(g.h.Kernels, s, c.arrays(), from) })
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (g *Graph) buildAlone(ctx context.Context, e Edges) error {
 		if column.words == nil {
 			continue
 		}
-		b, err := vk.NewBuffer[uint32](g.d, len(column.words))
+		b, err := vk.NewBuffer[uint32](g.h.Device, len(column.words))
 		if err != nil {
 			return err
 		}
@@ -234,10 +235,10 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 	if both {
 		b.arcs *= 2
 	}
-	err := cmp.Or(rows.CheckSizes(b.vertices, b.arcs), recording.Need(g.d, e.From, "sources", e.Count, e.Count),
-		recording.Need(g.d, e.To, "targets", e.Count, e.Count))
+	err := cmp.Or(rows.CheckSizes(b.vertices, b.arcs), recording.Need(g.h.Device, e.From, "sources", e.Count, e.Count),
+		recording.Need(g.h.Device, e.To, "targets", e.Count, e.Count))
 	if g.o.Weighted && err == nil {
-		err = recording.Need(g.d, e.Weights, "weights", e.Count, e.Count)
+		err = recording.Need(g.h.Device, e.Weights, "weights", e.Count, e.Count)
 	}
 	if err != nil || e.Count == 0 {
 		return err
@@ -245,7 +246,7 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 	if b.vertices == 0 {
 		return &VertexError{-1, 0}
 	}
-	if b.room, err = vk.NewBuffer[uint32](g.d, (b.lay(g, 0)+3)/4); err != nil {
+	if b.room, err = vk.NewBuffer[uint32](g.h.Device, (b.lay(g, 0)+3)/4); err != nil {
 		return err
 	}
 	defer b.room.Free()
@@ -264,8 +265,8 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 
 // sortArcs makes arcs of edges, sorts them, removes equal ones and loops, and finds the buckets that each vertex needs.
 func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
-	err := recording.Run(g.stream, func() (err error) {
-		if err := recording.Clear(g.kernels, g.stream, b.wrong, 3); err != nil {
+	err := recording.Run(g.h.Stream, func() (err error) {
+		if err := recording.Clear(g.h.Kernels, g.h.Stream, b.wrong, 3); err != nil {
 			return err
 		}
 		for _, stage := range []struct {
@@ -279,7 +280,7 @@ func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
 		} {
 			g.timed(stage.name, func() { err = cmp.Or(err, stage.record()) })
 		}
-		g.stream.Copy(g.host, 0, b.room, int(b.wrong-b.room.Address()), 12)
+		g.h.Stream.Copy(g.host, 0, b.room, int(b.wrong-b.room.Address()), 12)
 		return err
 	})
 	words := g.host.Slice()
@@ -288,7 +289,7 @@ func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
 }
 
 func (g *Graph) recordArcs(b *building, e DeviceEdges, both bool) error {
-	k, err := buildArcsKernel().Kernel(g.kernels, g.stream)
+	k, err := buildArcsKernel().Kernel(g.h.Kernels, g.h.Stream)
 	if err != nil {
 		return err
 	}
@@ -304,43 +305,43 @@ func (g *Graph) recordArcs(b *building, e DeviceEdges, both bool) error {
 	if g.o.SelfLoops {
 		p.Loops = 1
 	}
-	k.Dispatch(g.stream, groupsOf(e.Count), p)
+	k.Dispatch(g.h.Stream, groupsOf(e.Count), p)
 	return nil
 }
 
 func (g *Graph) recordSort(b *building) error {
-	return g.bulk.Sort(g.stream, primitives.SortArgs{Keys: b.unsorted, Values: b.weights, OutKeys: b.sorted,
+	return g.bulk.Sort(g.h.Stream, primitives.SortArgs{Keys: b.unsorted, Values: b.weights, OutKeys: b.sorted,
 		OutValues: b.sortedWeights, Length: primitives.Length{N: b.arcs}, Widths: widths, Scratch: b.scratch})
 }
 
 func (g *Graph) recordCompact(b *building) error {
-	k, err := buildMarkKernel().Kernel(g.kernels, g.stream)
+	k, err := buildMarkKernel().Kernel(g.h.Kernels, g.h.Stream)
 	if err != nil {
 		return err
 	}
-	k.Dispatch(g.stream, (b.arcs+127)/128, buildMarkPush{b.sorted, b.flags, uint32(b.arcs)})
-	return g.bulk.Compact(g.stream, primitives.CompactArgs{Keys: b.sorted, Values: b.sortedWeights, Flags: b.flags,
+	k.Dispatch(g.h.Stream, (b.arcs+127)/128, buildMarkPush{b.sorted, b.flags, uint32(b.arcs)})
+	return g.bulk.Compact(g.h.Stream, primitives.CompactArgs{Keys: b.sorted, Values: b.sortedWeights, Flags: b.flags,
 		OutKeys: b.unsorted, OutValues: b.weights, OutCount: b.count, Length: primitives.Length{N: b.arcs},
 		Widths: widths, Scratch: b.scratch})
 }
 
 func (g *Graph) recordNeeds(b *building) error {
-	k, err := buildRowsKernel().Kernel(g.kernels, g.stream)
+	k, err := buildRowsKernel().Kernel(g.h.Kernels, g.h.Stream)
 	if err != nil {
 		return err
 	}
-	k.Dispatch(g.stream, groupsOf(b.vertices+1), buildRowsPush{
+	k.Dispatch(g.h.Stream, groupsOf(b.vertices+1), buildRowsPush{
 		Arcs: b.unsorted, Begins: b.begins, Needs: b.needs, Count: recording.Length{At: b.count, N: uint32(b.arcs)},
 		Vertices: uint32(b.vertices), Slots: uint32(g.slots), Each: g.each(),
 		Most: maxBuckets,
 	})
-	return g.bulk.Scan(g.stream, primitives.ScanArgs{In: b.needs, Out: b.places,
+	return g.bulk.Scan(g.h.Stream, primitives.ScanArgs{In: b.needs, Out: b.places,
 		Length: primitives.Length{N: b.vertices}, Total: b.slabs, Scratch: b.scratch})
 }
 
 // buildSlabs writes the buckets, and then the descriptors.
 func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
-	if b.base, err = g.pool.Claim(ctx, int(b.slabsInAll)); err != nil {
+	if b.base, err = g.h.Pool.Claim(ctx, int(b.slabsInAll)); err != nil {
 		return err
 	}
 	r := regrowth{extent: b.vertices, slabs: int(b.slabsInAll), base: b.base}
@@ -349,13 +350,13 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 		err = g.fillSlabs(ctx, b)
 	}
 	if err == nil {
-		err = recording.Run(g.stream, func() error {
-			k, err := buildEndKernel().Kernel(g.kernels, g.stream)
+		err = recording.Run(g.h.Stream, func() error {
+			k, err := buildEndKernel().Kernel(g.h.Kernels, g.h.Stream)
 			if err != nil {
 				return err
 			}
 			g.timed("end", func() {
-				k.Dispatch(g.stream, groupsOf(b.vertices), buildEndPush{g.description(), b.begins, b.places, b.needs,
+				k.Dispatch(g.h.Stream, groupsOf(b.vertices), buildEndPush{g.description(), b.begins, b.places, b.needs,
 					uint32(b.vertices), b.base})
 			})
 			return nil
@@ -379,14 +380,14 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 	for {
 		counts := g.host.Slice()[:2] // the number of buckets without a slab, and of loops
 		clear(counts)
-		err := recording.Run(g.stream, func() error {
-			k, err := g.buildFillKernel().Kernel(g.kernels, g.stream)
+		err := recording.Run(g.h.Stream, func() error {
+			k, err := g.buildFillKernel().Kernel(g.h.Kernels, g.h.Stream)
 			if err != nil {
 				return err
 			}
 			g.timed("fill", func() {
 				g.ranges(int(b.slabsInAll), func(first, count int) {
-					k.Dispatch(g.stream, g.walkGroups(count), buildFillPush{
+					k.Dispatch(g.h.Stream, g.walkGroups(count), buildFillPush{
 						Graph: g.description(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins,
 						Places: b.places, Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices),
 						Base: b.base, First: uint32(first), Last: uint32(first + count), Count: uint32(b.arcs),
@@ -401,7 +402,7 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := g.pool.Relieve(ctx, 0, 1, true); err != nil {
+		if err := g.h.Pool.Relieve(ctx, 0, 1, true); err != nil {
 			return err
 		}
 	}

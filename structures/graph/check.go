@@ -67,15 +67,15 @@ const (
 
 // checkAll is Inspection.Check.
 func (g *Graph) checkAll(ctx context.Context) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return err
 	}
-	defer g.gate.Leave()
-	counts, err := g.counts(ctx, g.stream)
+	defer g.h.Leave()
+	counts, err := g.counts(ctx, g.h.Stream)
 	if err != nil {
 		return err
 	}
-	stats, err := g.pool.Stats(ctx)
+	stats, err := g.h.Pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (g *Graph) checkAll(ctx context.Context) error {
 		Foreign: int(words[0]), Shared: int(words[1]), Misplaced: int(words[2]), Holes: int(words[3]),
 		Double: int(words[4]), OneSided: int(words[5]), Degrees: int(words[6]), Waiting: int(words[7]),
 	}
-	if g.ownPool {
+	if !g.h.Shares {
 		found.Leaked = stats.Allocated - int(words[slabsMet])
 	}
 	found.Loops = int(words[loopsMet]) - int(int32(counts[countLoops]))
@@ -99,15 +99,15 @@ func (g *Graph) checkAll(ctx context.Context) error {
 
 // faults runs the phases of check.comp. If a list does not end, it looks up no edges.
 func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint32, err error) {
-	slabs := int(g.pool.Description().Blocks) * slabs.BlockSlabs / 32
-	room, err := vk.NewBuffer[uint32](g.d, faultWords+slabs+max(extent, 1))
+	slabs := int(g.h.Pool.Description().Blocks) * slabs.BlockSlabs / 32
+	room, err := vk.NewBuffer[uint32](g.h.Device, faultWords+slabs+max(extent, 1))
 	if err != nil {
 		return words, err
 	}
 	defer room.Free()
 	push := checkPush{Hubs: g.hubs.push(), Faults: room.Address(), Slabs: room.AddressOf(faultWords),
 		Counts: room.AddressOf(faultWords + slabs), Extent: uint32(extent)}
-	g.stream.Fill(room, 0, int(room.Bytes()), 0)
+	g.h.Stream.Fill(room, 0, int(room.Bytes()), 0)
 	for phase := range uint32(checkPhases) {
 		if err := context.Cause(ctx); err != nil {
 			return words, err
@@ -126,19 +126,19 @@ func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint3
 }
 
 func (g *Graph) checkPhase(phase uint32, push checkPush, extent int) error {
-	return recording.Run(g.stream, func() error {
-		k, err := g.checkKernel(phase).Kernel(g.kernels, g.stream)
+	return recording.Run(g.h.Stream, func() error {
+		k, err := g.checkKernel(phase).Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
 		}
 		if phase == 2 {
 			push.Graph, push.Last = g.description(), uint32(extent)
-			k.Dispatch(g.stream, groupsOf(extent), push)
+			k.Dispatch(g.h.Stream, groupsOf(extent), push)
 			return nil
 		}
 		g.ranges(extent+g.hubs.buckets, func(first, count int) {
 			push.Graph, push.First, push.Last = g.description(), uint32(first), uint32(first+count)
-			k.Dispatch(g.stream, g.walkGroups(count), push)
+			k.Dispatch(g.h.Stream, g.walkGroups(count), push)
 		})
 		return nil
 	})

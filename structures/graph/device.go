@@ -48,9 +48,10 @@ func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	if kind.Inserts() && g.o.Weighted {
 		weights = b.Count
 	}
-	return cmp.Or(g.d.Accept("stream", s), recording.Need(g.d, b.From, "sources", b.Count, b.Count),
-		recording.Need(g.d, b.To, "targets", b.Count, b.Count),
-		recording.Need(g.d, b.Weights, "weights", b.Count, weights), recording.NeedOutcomes(g.d, b.batch()))
+	d := g.h.Device
+	return cmp.Or(d.Accept("stream", s), recording.Need(d, b.From, "sources", b.Count, b.Count),
+		recording.Need(d, b.To, "targets", b.Count, b.Count),
+		recording.Need(d, b.Weights, "weights", b.Count, weights), recording.NeedOutcomes(d, b.batch()))
 }
 
 // OnStream has the calls of a graph on device buffers, which record their work on a stream (Graph.On).
@@ -86,10 +87,10 @@ func (g *Graph) On(s *vk.Stream) OnStream { return OnStream{g, s} }
 // of making a kernel.
 func (o OnStream) Update(ctx context.Context, kind structures.Kind, b DeviceBatch) error {
 	g := o.g
-	if err := g.turns().Enter(ctx); err != nil {
+	if err := g.handle().Enter(ctx); err != nil {
 		return err
 	}
-	defer g.gate.Leave()
+	defer g.h.Leave()
 	return g.record(o.s, kind, b, false)
 }
 
@@ -99,7 +100,7 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 		return err
 	}
 	if !retry {
-		g.meter.Batch(kind, b.Count)
+		g.h.Meter.Batch(kind, b.Count)
 	}
 	return g.changing(s, func() error {
 		stages := uint64(0)
@@ -110,12 +111,12 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 			}
 			stages = at
 		}
-		all, some, err := g.own.Batch(s, g.o.rules().Kind(kind), b.batch(), retry)
+		all, some, err := g.h.Own.Batch(s, g.o.rules().Kind(kind), b.batch(), retry)
 		if err != nil {
 			return err
 		}
 		if some && !retry && stages != 0 { // the batch has a DeviceCount, and no edge is half done yet
-			if err := recording.Clear(g.kernels, s, stages, recording.Padded(b.Count)/4); err != nil {
+			if err := recording.Clear(g.h.Kernels, s, stages, recording.Padded(b.Count)/4); err != nil {
 				return err
 			}
 		}
@@ -139,15 +140,15 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // batch has no Status or no Left.
 func (o OnStream) Finish(ctx context.Context, kind structures.Kind, b DeviceBatch) error {
 	g, s := o.g, o.s
-	if err := g.turns().Enter(ctx); err != nil {
+	if err := g.handle().Enter(ctx); err != nil {
 		return err
 	}
-	defer g.gate.Leave()
+	defer g.h.Leave()
 	defer g.calm()
 	if err := g.check(s, kind, b); err != nil {
 		return err
 	}
-	all, done, err := g.own.Again(s, b.batch())
+	all, done, err := g.h.Own.Again(s, b.batch())
 	switch {
 	case err != nil:
 		return err
@@ -162,23 +163,24 @@ func (o OnStream) Finish(ctx context.Context, kind structures.Kind, b DeviceBatc
 // vk.ErrUnsubmitted if another stream has recorded updates and not submitted them, and those of Update.
 func (o OnStream) Find(l DeviceLookups) error {
 	g, s := o.g, o.s
-	if err := g.turns().EnterShared(context.Background()); err != nil {
+	if err := g.handle().EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer g.gate.LeaveShared()
+	defer g.h.LeaveShared()
 	weights := 0
 	if l.Weights != nil {
 		weights = l.Count
 	}
-	err := cmp.Or(g.d.Accept("stream", s), recording.Need(g.d, l.From, "sources", l.Count, l.Count),
-		recording.Need(g.d, l.To, "targets", l.Count, l.Count),
-		recording.Need(g.d, l.Weights, "weights", l.Count, weights),
-		recording.Need(g.d, l.Found, "found bytes", l.Count, recording.Padded(l.Count)),
-		recording.NeedCount(g.d, l.DeviceCount, l.Count))
+	d := g.h.Device
+	err := cmp.Or(d.Accept("stream", s), recording.Need(d, l.From, "sources", l.Count, l.Count),
+		recording.Need(d, l.To, "targets", l.Count, l.Count),
+		recording.Need(d, l.Weights, "weights", l.Count, weights),
+		recording.Need(d, l.Found, "found bytes", l.Count, recording.Padded(l.Count)),
+		recording.NeedCount(d, l.DeviceCount, l.Count))
 	if err != nil || l.Count == 0 {
 		return err
 	}
-	g.meter.Query(l.Count)
+	g.h.Meter.Query(l.Count)
 	return g.reading(s, func() error {
 		return g.recordFind(s, findPush{
 			Graph: g.description(), From: l.From.Address(), To: l.To.Address(), Weights: recording.At(l.Weights, 0),

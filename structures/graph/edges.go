@@ -55,7 +55,7 @@ func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, 
 //
 // status gets the status of each edge; it may be nil. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
-	if err := g.turns().Err(); err != nil {
+	if err := g.handle().Err(); err != nil {
 		return err
 	}
 	if err := g.o.rules().CheckUpdate(kind, edgelist.Edges(e), status); err != nil {
@@ -66,14 +66,14 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	} else if err := checkExtent(edgelist.Extent(e.From, e.To)); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
-	ctx, end := g.told().Begin(ctx)
+	ctx, end := g.handle().Progress.Begin(ctx)
 	defer end()
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
-	defer g.gate.Leave()
+	defer g.h.Leave()
 	defer g.calm()
-	g.meter.Batch(kind, len(e.From))
+	g.h.Meter.Batch(kind, len(e.From))
 	return g.do(ctx, request{kind: g.o.rules().Kind(kind), edges: e, status: status, arcs: g.arcs()})
 }
 
@@ -108,7 +108,7 @@ func (g *Graph) do(ctx context.Context, q request) error {
 			return pipeline.NotBegun(q.status, n, err)
 		}
 	}
-	g.changes.Made()
+	g.h.Changes.Made()
 	left, err := g.run(ctx, q, g.ordered(q))
 	if err != nil && q.arcs == 2 && left != 0 {
 		err = g.repair(context.WithoutCancel(ctx), q, err)
@@ -165,7 +165,7 @@ func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err
 	if ordered {
 		task = g.order.Begin(task)
 	}
-	return g.pipelines.Run(ctx, len(q.edges.From), columns, task)
+	return g.h.Pipelines.Run(ctx, len(q.edges.From), columns, task)
 }
 
 // FindEdges returns the weight of each edge, 0 if it is absent or the graph has no weights, and whether it is there.
@@ -181,27 +181,27 @@ func (g *Graph) FindEdges(ctx context.Context, e Edges) (weights []uint32, found
 // FindEdgesInto is FindEdges into the caller's slices. Each is as long as the batch, or nil if it is not needed.
 func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
 	n := len(e.From)
-	err := cmp.Or(g.turns().Err(), edgelist.Edges(e).Check(false), pipeline.Fits(n, "weights", weights),
+	err := cmp.Or(g.handle().Err(), edgelist.Edges(e).Check(false), pipeline.Fits(n, "weights", weights),
 		pipeline.Fits(n, "found flags", found))
 	if err != nil {
 		return err
 	}
-	ctx, end := g.told().Begin(ctx)
+	ctx, end := g.handle().Progress.Begin(ctx)
 	defer end()
-	if err := g.enterShared(ctx); err != nil {
+	if err := g.handle().EnterQuery(ctx); err != nil {
 		return err
 	}
-	defer g.gate.LeaveShared()
+	defer g.h.LeaveShared()
 	return g.find(ctx, e, weights, found)
 }
 
 // find is FindEdgesInto for a caller that has entered.
 func (g *Graph) find(ctx context.Context, e Edges, weights []uint32, found []bool) error {
-	g.meter.Query(len(e.From))
+	g.h.Meter.Query(len(e.From))
 	columns := []pipeline.Column{
 		pipeline.In(e.From), pipeline.In(e.To), pipeline.Out(weights), pipeline.Result(found),
 	}
-	_, err := g.pipelines.Run(ctx, len(e.From), columns, pipeline.Task{
+	_, err := g.h.Pipelines.Run(ctx, len(e.From), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return g.recordFind(s, findPush{Graph: g.description(), From: c.Columns[0], To: c.Columns[1],
 				Weights: c.Columns[2], Found: c.Columns[3], Count: recording.Length{N: uint32(c.Count)}})

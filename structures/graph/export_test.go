@@ -8,7 +8,7 @@ func HashTextsBy(n *Named[string], hash func(text string) uint64) { n.dense.(*te
 // Flush compacts adjacencies, as Rehash does, and leaves the number of buckets as it is.
 func Flush(ctx context.Context, g *Graph) error {
 	return g.inside(ctx, func() error {
-		counts, err := g.counts(ctx, g.stream)
+		counts, err := g.counts(ctx, g.h.Stream)
 		if err != nil {
 			return err
 		}

@@ -20,12 +20,10 @@ package graph
 
 import (
 	"context"
-	"errors"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/handle"
 	"github.com/vkds/vkds/internal/engine/joint"
-	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/sequential"
 	"github.com/vkds/vkds/internal/engine/slabs"
@@ -39,34 +37,22 @@ import (
 // another structure in its pool, run alone, in the order in which they came. So calls with slices are linearizable:
 // each takes effect as a whole. structures.Dictionary describes contexts and errors.
 type Graph struct {
-	d         *vk.Device
-	memory    *vk.Budget // for memory that the graph keeps
-	o         Options
-	slots     int // in a slab
-	pool      *slabs.Pool
-	ownPool   bool
-	tiles     tiles
-	stream    *vk.Stream
-	pipelines *pipeline.Pool
-	order     *sequential.Order
-	bulk      *primitives.Primitives
-	kernels   *recording.Kernels
-	own       *recording.Own
-	stages    stages
-	scratch   recording.Scratch      // for calls that run alone, on the graph's stream
-	host      *vk.HostBuffer[uint32] // for calls that run alone; used after recording.Run, which waits
-	meter     recording.Meter
-	gate      *gate.Gate
-	progress  *gate.Progress
-	uses      vk.Uses           // of the graph's memory
-	reads     vk.Uses           // those of them that are lookups
-	changes   recording.Changes // those of them that change the graph
-	vertices  *vk.Buffer[uint32]
-	counters  *vk.Buffer[uint32]
-	hubs      hubs
-	visits    uint32 // the visit budget, for each lane of a tile
-	failures  uint32 // of the pool, when last read
-	prepared  recording.Prepared
+	h        handle.Handle
+	memory   *vk.Budget // for memory that the graph keeps
+	o        Options
+	slots    int // in a slab
+	tiles    tiles
+	order    *sequential.Order
+	bulk     *primitives.Primitives
+	stages   stages
+	scratch  recording.Scratch      // for calls that run alone, on the graph's stream
+	host     *vk.HostBuffer[uint32] // for calls that run alone; used after recording.Run, which waits
+	reads    vk.Uses                // of the graph's memory, by lookups
+	vertices *vk.Buffer[uint32]
+	counters *vk.Buffer[uint32]
+	hubs     hubs
+	visits   uint32 // the visit budget, for each lane of a tile
+	failures uint32 // of the pool, when last read
 }
 
 const (
@@ -107,14 +93,14 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	g := &Graph{
-		d: d, o: o, slots: slabhash.SlotsAt(structures.Bits32, !o.Weighted), pool: pool, tiles: tilesOf(d, o.Tile),
-		kernels: recording.NewKernels(d), own: recording.NewOwn(d), scratch: recording.NewScratch(d),
-		stages: newStages(d), bulk: primitives.New(d, primitives.Options{}), visits: initialVisits,
-		memory: memory,
+		o: o, slots: slabhash.SlotsAt(structures.Bits32, !o.Weighted), tiles: tilesOf(d, o.Tile),
+		scratch: recording.NewScratch(d), stages: newStages(d), bulk: primitives.New(d, primitives.Options{}),
+		order: sequential.New(d), visits: initialVisits, memory: memory,
 	}
-	err := g.open(ctx)
-	if err == nil && g.pool.Untouched() { // else, another call on a shared pool would be waited for
-		err = g.inside(ctx, func() error { return g.pool.SetAside(ctx) })
+	g.h.Open(d, o.Progress)
+	err := g.open(ctx, pool)
+	if err == nil && g.h.Pool.Untouched() { // else, another call on a shared pool would be waited for
+		err = g.inside(ctx, func() error { return g.h.Pool.SetAside(ctx) })
 	}
 	if err != nil {
 		return nil, joint.Error(err, g.free(false))
@@ -122,8 +108,9 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	return g, nil
 }
 
-func (g *Graph) open(ctx context.Context) (err error) {
-	if g.stream, err = g.d.NewStream(); err != nil {
+// open makes what an open graph has. shared is nil for a pool of its own.
+func (g *Graph) open(ctx context.Context, shared *slabs.Pool) (err error) {
+	if g.h.Stream, err = g.h.Device.NewStream(); err != nil {
 		return err
 	}
 	if g.host, err = vk.NewHostBuffer[uint32](g.memory, max(counterWords, 16)); err != nil {
@@ -132,16 +119,9 @@ func (g *Graph) open(ctx context.Context) (err error) {
 	if g.counters, err = vk.NewBuffer[uint32](g.memory, counterWords); err != nil {
 		return err
 	}
-	g.pipelines, g.order = pipeline.NewPool(g.d), sequential.New(g.d)
-	if g.pool == nil {
-		if g.pool, err = slabs.New(ctx, g.d, g.poolOptions()); err != nil {
-			return err
-		}
-		g.ownPool = true
+	if err = g.h.Over(ctx, shared, g.poolOptions()); err != nil {
+		return err
 	}
-	g.kernels.Over(g.pool.Form)
-	g.gate = gate.Within(g.pool.Gate())
-	g.progress = gate.NewProgress(g.o.Progress)
 	words := make([]uint32, counterWords)
 	words[countExtent] = uint32(g.o.Vertices)
 	if err = g.counters.Upload(ctx, 0, words); err != nil {
@@ -163,7 +143,7 @@ func (g *Graph) each() float32 { return float32(max(1, float64(g.slots)*g.o.Load
 
 func (g *Graph) description() Description {
 	return Description{
-		Pool: alloc.PoolDescription(g.pool.Description()), Vertices: g.vertices.Address(),
+		Pool: alloc.PoolDescription(g.h.Pool.Description()), Vertices: g.vertices.Address(),
 		Counters: g.counters.Address(),
 		Capacity: uint32(g.capacity()), Seed: g.o.Seed, Most: g.most(),
 	}
@@ -183,22 +163,22 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 	if capacity <= have {
 		return nil
 	}
-	if err := g.uses.Rest(ctx); err != nil {
+	if err := g.h.Uses.Rest(ctx); err != nil {
 		return err
 	}
 	larger, err := vk.NewBuffer[uint32](g.memory, vertexWords*capacity)
 	if err != nil {
 		return err
 	}
-	err = recording.Run(g.stream, func() error {
-		k, err := freshKernel().Kernel(g.kernels, g.stream)
+	err = recording.Run(g.h.Stream, func() error {
+		k, err := freshKernel().Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
 		}
 		if have != 0 {
-			g.stream.Copy(larger, 0, g.vertices, 0, int(g.vertices.Bytes()))
+			g.h.Stream.Copy(larger, 0, g.vertices, 0, int(g.vertices.Bytes()))
 		}
-		k.Dispatch(g.stream, groupsOf(capacity-have),
+		k.Dispatch(g.h.Stream, groupsOf(capacity-have),
 			freshPush{larger.Address(), uint32(have), uint32(capacity - have)})
 		return nil
 	})
@@ -208,7 +188,7 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 	}
 	if have != 0 {
 		g.vertices.Free()
-		g.meter.Grow()
+		g.h.Meter.Grow()
 	}
 	g.vertices = larger
 	g.hold()
@@ -216,108 +196,59 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 }
 
 // hold updates how much memory the graph has.
-func (g *Graph) hold() { g.meter.Hold(g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes()) }
+func (g *Graph) hold() { g.h.Meter.Hold(g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes()) }
 
-// enter begins a call that may change the graph. It waits for the calls before it and for the work of all streams.
-// gate.Leave ends the call.
-func (g *Graph) enter(ctx context.Context) error {
-	if err := g.turns().Enter(ctx); err != nil {
-		return err
+// handle returns the handle of the graph, or one that is not open if g is nil.
+func (g *Graph) handle() *handle.Handle {
+	if g == nil {
+		return new(handle.Handle)
 	}
-	return gate.Unless(g.gate.Leave, func() error { return g.uses.Rest(ctx) })
+	return &g.h
 }
 
 // made reports whether a constructor has made the graph.
-func (g *Graph) made() bool { return g != nil && g.gate != nil }
-
-// turns returns the gate, nil if the graph was never open.
-func (g *Graph) turns() *gate.Gate {
-	if g == nil {
-		return nil
-	}
-	return g.gate
-}
-
-// told returns the function that calls report to, nil if the graph was never open.
-func (g *Graph) told() *gate.Progress {
-	if g == nil {
-		return nil
-	}
-	return g.progress
-}
+func (g *Graph) made() bool { return g.handle().Gate != nil }
 
 // inside runs call as a call that may change the graph.
 func (g *Graph) inside(ctx context.Context, call func() error) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return err
 	}
-	defer g.gate.Leave()
+	defer g.h.Leave()
 	return call()
-}
-
-// enterShared begins a query. It waits for the changes of all streams. Several queries run at the same time.
-func (g *Graph) enterShared(ctx context.Context) error {
-	return g.turns().EnterBehind(ctx, func(ctx context.Context) error { return g.changes.Rest(ctx) })
 }
 
 // Close frees the graph's memory after the work that streams have recorded or submitted, and returns the slabs of a
 // shared pool. If the pool is shared and work on the graph is not submitted, it returns vk.ErrUnsubmitted, and the
 // graph stays open.
-func (g *Graph) Close() error {
-	return g.turns().Close(func() error {
-		// A shared pool that is open outlives the graph, so slabs are returned to it.
-		shares := !g.ownPool && g.gate.Err() == nil
-		if shares {
-			if err := g.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
-				return err
-			}
-		}
-		g.gate.End()
-		return g.free(shares)
-	})
-}
+func (g *Graph) Close() error { return g.handle().Close(g.free) }
 
 // free frees the memory of the graph. shares says that the graph has slabs of a pool that stays open.
-func (g *Graph) free(shares bool) error {
-	var err error
-	if g.stream != nil {
-		if shares {
-			err = g.releaseAll()
-		}
-		err = joint.Error(err, g.stream.Close())
+func (g *Graph) free(shares bool) (err error) {
+	if shares {
+		err = g.releaseAll()
 	}
-	if g.pipelines != nil {
-		err = joint.Error(err, g.pipelines.Close())
-		g.order.Close()
-	}
-	err = joint.Error(err, g.bulk.Close())
-	g.kernels.Close()
-	g.own.Release(&g.uses)
-	g.stages.release(&g.uses)
-	g.scratch.Release(&g.uses)
-	if g.host != nil {
-		g.host.Free()
-	}
-	g.uses.Free(func() {
+	err = joint.Error(err, g.h.Free(), g.bulk.Close())
+	g.order.Close()
+	g.stages.release(&g.h.Uses)
+	g.scratch.Release(&g.h.Uses)
+	g.host.Free()
+	g.h.Uses.Free(func() {
 		g.vertices.Free()
 		g.counters.Free()
 		g.hubs.free()
 	})
-	g.meter.Hold(0)
-	if g.ownPool {
-		err = joint.Error(err, g.pool.Close())
-	}
 	return err
 }
 
 // changing records a change, completely or not at all, after the lookups of other streams.
 func (g *Graph) changing(s *vk.Stream, record func() error) error {
-	return recording.After(s, &g.reads, record, &g.uses, g.pool.Uses(), &g.changes)
+	return recording.After(s, &g.reads, record, &g.h.Uses, g.h.Pool.Uses(), &g.h.Changes)
 }
 
 // reading records lookups, completely or not at all, after the changes of other streams.
 func (g *Graph) reading(s *vk.Stream, record func() error) error {
-	return recording.After(s, &g.changes.Uses, record, &g.uses, g.pool.Uses(), &g.reads)
+	return recording.After(s, &g.h.Changes.Uses, record, &g.h.Uses, g.h.Pool.Uses(), &g.reads)
 }
 
 // groupsOf returns how many workgroups have that many invocations.
@@ -332,9 +263,4 @@ func (g *Graph) counts(ctx context.Context, s *vk.Stream) (words [counterWords]u
 }
 
 // Device returns the device that the graph is on.
-func (g *Graph) Device() *vk.Device {
-	if !g.made() {
-		return nil
-	}
-	return g.d
-}
+func (g *Graph) Device() *vk.Device { return g.handle().Device }

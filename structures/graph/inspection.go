@@ -21,15 +21,7 @@ func (i Inspection) Options() Options {
 }
 
 // Metrics returns what the host knows, without waiting for the device. It includes the metrics of a shared pool.
-func (i Inspection) Metrics() structures.Metrics {
-	if !i.g.made() {
-		return structures.Metrics{}
-	}
-	m := i.g.meter.Metrics(i.g.d)
-	m.Bytes += i.g.pool.Bytes()
-	m.Growths += i.g.pool.Growths()
-	return m
-}
+func (i Inspection) Metrics() structures.Metrics { return i.g.handle().Metrics() }
 
 // Stats measures the graph. It waits for the streams that work on the graph and for a kernel that reads all of it.
 func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.g.stats(ctx) }

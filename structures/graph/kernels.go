@@ -28,7 +28,7 @@ func (g *Graph) variant(kernel string) string {
 
 // shared returns the constant of kernels that free slabs: whether other structures use the pool at the same time.
 func (g *Graph) shared() recording.Specialization {
-	return recording.Constant("SHARED", word(!g.ownPool))
+	return recording.Constant("SHARED", word(g.h.Shares))
 }
 
 func freshKernel() recording.Spec[freshPush] {
@@ -45,7 +45,7 @@ func verticesKernel(deletes bool) recording.Spec[verticesPush] {
 
 // applyKernel describes the kernel of updates of a kind, as Rules.Kind returns it.
 func (g *Graph) applyKernel(kind structures.Kind, arcs uint32) recording.Spec[applyPush] {
-	return overPool[applyPush](recording.Protocol(g.d, "apply", structures.Bits32, !g.o.Weighted),
+	return overPool[applyPush](recording.Protocol(g.h.Device, "apply", structures.Bits32, !g.o.Weighted),
 		tile(g.tiles.update), recording.Constant("KIND", uint32(kind)), recording.Constant("ARCS", arcs),
 		recording.Constant("LOOPS", word(g.o.SelfLoops || !kind.Inserts())))
 }
@@ -105,7 +105,7 @@ func (g *Graph) all() recording.Table {
 	if g.o.Weighted {
 		rows.Values = recording.Align
 	}
-	return slices.Concat(all, sequential.Kernels(structures.Bits64), g.own.BatchKernels(), g.pool.Kernels(),
+	return slices.Concat(all, sequential.Kernels(structures.Bits64), g.h.Own.BatchKernels(), g.h.Pool.Kernels(),
 		recording.KernelsOf[primitives.Operation](g.bulk, primitives.ScanArgs{},
 			primitives.ReduceArgs{Sums: structures.Bits64}, rows))
 }

@@ -163,7 +163,7 @@ func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdg
 	if err := n.graph.o.rules().CheckUpdate(kind, shape, nil); err != nil {
 		return nil, err
 	}
-	ctx, end := n.Graph().told().Begin(ctx)
+	ctx, end := n.Graph().handle().Progress.Begin(ctx)
 	defer end()
 	if err := n.turns().Enter(ctx); err != nil {
 		return pipeline.Made(status, pipeline.NotBegun(status, len(e.From), err))
@@ -232,7 +232,7 @@ func (n *Named[ID]) DeleteEdges(ctx context.Context, e NamedEdges[ID]) ([]struct
 
 // FindEdges looks edges up, as Graph.FindEdges. There are no edges between names that are not vertices.
 func (n *Named[ID]) FindEdges(ctx context.Context, e NamedEdges[ID]) (weights []uint32, found []bool, err error) {
-	ctx, end := n.Graph().told().Begin(ctx)
+	ctx, end := n.Graph().handle().Progress.Begin(ctx)
 	defer end()
 	if err := n.turns().EnterShared(ctx); err != nil {
 		return nil, nil, err
@@ -335,17 +335,11 @@ func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, t
 
 // Close frees the memory. Further calls do nothing.
 func (n *Named[ID]) Close() error {
-	leave, open, err := n.turns().Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	if err := n.graph.Close(); err != nil {
-		return err
-	}
-	n.gate.End()
-	return n.dense.Close()
+	return n.turns().Close(func() error {
+		if err := n.graph.Close(); err != nil {
+			return err
+		}
+		n.gate.End()
+		return n.dense.Close()
+	})
 }

@@ -46,11 +46,11 @@ const arcsAPart = 1 << 21
 // Neighbors returns the neighbors of each vertex, in a directed graph the targets of its arcs. A number that is not a
 // vertex has none. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (g *Graph) Neighbors(ctx context.Context, vertices []uint32) (Neighbors, error) {
-	if err := g.enterShared(ctx); err != nil {
+	if err := g.handle().EnterQuery(ctx); err != nil {
 		return Neighbors{}, err
 	}
-	defer g.gate.LeaveShared()
-	g.meter.Query(len(vertices))
+	defer g.h.LeaveShared()
+	g.h.Meter.Query(len(vertices))
 	return g.neighbors(ctx, vertices)
 }
 
@@ -68,7 +68,7 @@ func (g *Graph) neighbors(ctx context.Context, vertices []uint32) (Neighbors, er
 	if g.o.Weighted {
 		n.Weights = make([]uint32, len(n.Targets))
 	}
-	return n, g.pipelines.Do(ctx, func(s *vk.Stream) error {
+	return n, g.h.Pipelines.Do(ctx, func(s *vk.Stream) error {
 		for first := 0; first < len(vertices); {
 			if err := context.Cause(ctx); err != nil {
 				return err
@@ -105,7 +105,7 @@ func (g *Graph) collect(ctx context.Context, s *vk.Stream, vertices, tiles []uin
 	if g.o.Weighted {
 		columns = 2
 	}
-	room, err := vk.NewBuffer[uint32](g.d, len(words)+columns*(to-from))
+	room, err := vk.NewBuffer[uint32](g.h.Device, len(words)+columns*(to-from))
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (g *Graph) collect(ctx context.Context, s *vk.Stream, vertices, tiles []uin
 
 // recordCollect records the writing of neighbors by that many tiles.
 func (g *Graph) recordCollect(s *vk.Stream, push collectPush, tiles int) error {
-	k, err := g.collectKernel().Kernel(g.kernels, s)
+	k, err := g.collectKernel().Kernel(g.h.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -223,13 +223,13 @@ func (w *walk) do(ctx context.Context, part func() error) error {
 	if !w.g.made() {
 		return vk.ErrNotOpen
 	}
-	leave, err := w.parts.Enter(ctx, &w.g.changes, w.g.enterShared, w.g.gate.LeaveShared)
+	leave, err := w.parts.Enter(ctx, &w.g.h.Changes, w.g.h.EnterQuery, w.g.h.LeaveShared)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	if !w.counted {
-		err := w.g.pipelines.Do(ctx, func(s *vk.Stream) error {
+		err := w.g.h.Pipelines.Do(ctx, func(s *vk.Stream) error {
 			counts, err := w.g.counts(ctx, s)
 			w.extent = int(counts[countExtent])
 			return err

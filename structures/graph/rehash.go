@@ -87,7 +87,7 @@ func (h hubs) push() hubsPush {
 // timed records a stage, and measures it if Options.Timed is set.
 func (g *Graph) timed(label string, record func()) {
 	if g.o.Timed {
-		g.stream.Timed(label, record)
+		g.h.Stream.Timed(label, record)
 	} else {
 		record()
 	}
@@ -95,7 +95,7 @@ func (g *Graph) timed(label string, record func()) {
 
 // tilesADispatch returns the number of tiles for which a dispatch over whole buckets takes about 10 ms.
 func (g *Graph) tilesADispatch() int {
-	if g.d.Info().Type == vk.CPU {
+	if g.h.Device.Info().Type == vk.CPU {
 		return 1 << 16
 	}
 	return 1 << 24
@@ -133,29 +133,29 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 		r.scan, r.total = p.Take(g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: extent}})), p.Take(4)
 		return int(p.Used)
 	}
-	err := recording.Run(g.stream, func() error {
-		scratch, err := g.scratch.Take(g.stream, lay(0))
+	err := recording.Run(g.h.Stream, func() error {
+		scratch, err := g.scratch.Take(g.h.Stream, lay(0))
 		if err != nil {
 			return err
 		}
 		lay(scratch)
-		k, err := planKernel().Kernel(g.kernels, g.stream)
+		k, err := planKernel().Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
 		}
 		g.timed("plan", func() {
-			k.Dispatch(g.stream, groupsOf(extent), planPush{
+			k.Dispatch(g.h.Stream, groupsOf(extent), planPush{
 				Graph: g.description(), Needs: r.needs, Extent: uint32(extent), Mode: mode, Slots: uint32(g.slots),
 				Each: g.each(), Most: maxBuckets,
 			})
-			err = g.bulk.Scan(g.stream, primitives.ScanArgs{In: r.needs, Out: r.places,
+			err = g.bulk.Scan(g.h.Stream, primitives.ScanArgs{In: r.needs, Out: r.places,
 				Length: primitives.Length{N: extent}, Total: r.total, Scratch: r.scan})
 		})
 		if err != nil {
 			return err
 		}
-		memory := g.scratch.Of(g.stream)
-		g.stream.Copy(g.host, 0, memory, int(r.total-memory.Address()), 4)
+		memory := g.scratch.Of(g.h.Stream)
+		g.h.Stream.Copy(g.host, 0, memory, int(r.total-memory.Address()), 4)
 		return nil
 	})
 	if err != nil {
@@ -167,7 +167,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 
 // regrow gives new buckets to the vertices that need them. After an error the graph is unchanged.
 func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode uint32) (grown bool, err error) {
-	if err := g.uses.Rest(ctx); err != nil {
+	if err := g.h.Uses.Rest(ctx); err != nil {
 		return false, err
 	}
 	begin := time.Now()
@@ -188,7 +188,7 @@ func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode ui
 	if r.slabs == 0 {
 		return false, nil
 	}
-	if r.base, err = g.pool.Claim(ctx, r.slabs); err != nil {
+	if r.base, err = g.h.Pool.Claim(ctx, r.slabs); err != nil {
 		return false, err
 	}
 	next := hubs{}
@@ -205,8 +205,8 @@ func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode ui
 	g.hubs.free()
 	g.hubs = next
 	g.hold()
-	g.meter.Rebuild()
-	g.d.Log().LogAttrs(ctx, slog.LevelDebug, "buckets remade", slog.Int("base_slabs", r.slabs),
+	g.h.Meter.Rebuild()
+	g.h.Device.Log().LogAttrs(ctx, slog.LevelDebug, "buckets remade", slog.Int("base_slabs", r.slabs),
 		slog.Duration("duration", time.Since(begin)))
 	return true, g.findHubs(ctx)
 }
@@ -223,14 +223,14 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 	for {
 		failed := g.host.Slice()[:2] // the number of buckets without a slab, and of those whose list does not end
 		clear(failed)
-		err := recording.Run(g.stream, func() error {
-			k, err := g.moveKernel().Kernel(g.kernels, g.stream)
+		err := recording.Run(g.h.Stream, func() error {
+			k, err := g.moveKernel().Kernel(g.h.Kernels, g.h.Stream)
 			if err != nil {
 				return err
 			}
 			g.timed("move", func() {
 				g.ranges(r.slabs, func(first, count int) {
-					k.Dispatch(g.stream, g.walkGroups(count), movePush{
+					k.Dispatch(g.h.Stream, g.walkGroups(count), movePush{
 						Graph: g.description(), Places: r.places, Needs: r.needs, Failed: g.host.Address(),
 						Extent: uint32(r.extent), Base: r.base, First: uint32(first), Count: uint32(count),
 					})
@@ -249,7 +249,7 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := g.pool.Relieve(ctx, 0, 1, true); err != nil {
+		if err := g.h.Pool.Relieve(ctx, 0, 1, true); err != nil {
 			return err
 		}
 	}
@@ -257,13 +257,13 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 
 // drop frees the base slabs of an abandoned regrowth, and the slabs after them.
 func (g *Graph) drop(r regrowth) error {
-	return recording.Run(g.stream, func() error {
-		k, err := g.releaseKernel().Kernel(g.kernels, g.stream)
+	return recording.Run(g.h.Stream, func() error {
+		k, err := g.releaseKernel().Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
 		}
 		g.ranges(r.slabs, func(first, count int) {
-			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.description(), Base: r.base,
+			k.Dispatch(g.h.Stream, g.walkGroups(count), releasePush{Graph: g.description(), Base: r.base,
 				First: uint32(first), Count: uint32(count)})
 		})
 		return nil
@@ -272,22 +272,23 @@ func (g *Graph) drop(r regrowth) error {
 
 // install frees the old slabs of vertices and gives them the new ones, completely or not at all.
 func (g *Graph) install(r regrowth) error {
-	return recording.Run(g.stream, func() error {
-		release, err := g.releaseKernel().Kernel(g.kernels, g.stream)
+	return recording.Run(g.h.Stream, func() error {
+		release, err := g.releaseKernel().Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
 		}
-		install, err := installKernel().Kernel(g.kernels, g.stream)
+		install, err := installKernel().Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
 		}
 		g.timed("release", func() {
 			g.ranges(r.extent+g.hubs.buckets, func(first, count int) {
-				release.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.description(), Hubs: g.hubs.push(),
-					Needs: r.needs, Extent: uint32(r.extent), First: uint32(first), Count: uint32(count)})
+				release.Dispatch(g.h.Stream, g.walkGroups(count), releasePush{Graph: g.description(),
+					Hubs: g.hubs.push(), Needs: r.needs, Extent: uint32(r.extent), First: uint32(first),
+					Count: uint32(count)})
 			})
 		})
-		install.Dispatch(g.stream, groupsOf(r.extent),
+		install.Dispatch(g.h.Stream, groupsOf(r.extent),
 			installPush{g.description(), r.places, r.needs, uint32(r.extent), r.base})
 		return nil
 	})
@@ -300,22 +301,22 @@ func (g *Graph) findHubs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	memory := g.scratch.Of(g.stream)
-	g.stream.Copy(g.hubs.offsets, 0, memory, int(r.places-memory.Address()), 4*extent)
+	memory := g.scratch.Of(g.h.Stream)
+	g.h.Stream.Copy(g.hubs.offsets, 0, memory, int(r.places-memory.Address()), 4*extent)
 	g.hubs.buckets = r.slabs
-	return g.stream.Wait(context.WithoutCancel(ctx))
+	return g.h.Stream.Wait(context.WithoutCancel(ctx))
 }
 
 // releaseAll returns all slabs to the pool.
 func (g *Graph) releaseAll() error {
 	extent := g.capacity()
-	return recording.Run(g.stream, func() error {
-		k, err := g.releaseKernel().Kernel(g.kernels, g.stream)
+	return recording.Run(g.h.Stream, func() error {
+		k, err := g.releaseKernel().Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
 		}
 		g.ranges(extent+g.hubs.buckets, func(first, count int) {
-			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.description(), Hubs: g.hubs.push(),
+			k.Dispatch(g.h.Stream, g.walkGroups(count), releasePush{Graph: g.description(), Hubs: g.hubs.push(),
 				Extent: uint32(extent), First: uint32(first), Count: uint32(count)})
 		})
 		return nil

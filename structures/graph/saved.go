@@ -21,14 +21,14 @@ import (
 // Updates wait until Save ends, and w must not use the graph. Errors: w's, structures.ErrChanged if kernels have
 // changed the graph meanwhile, the context's.
 func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := g.enterShared(ctx); err != nil {
+	if err := g.handle().EnterQuery(ctx); err != nil {
 		return 0, err
 	}
-	defer g.gate.LeaveShared()
+	defer g.h.LeaveShared()
 	var gone []uint32
 	var edges uint64
 	var counts [counterWords]uint32
-	err := g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
+	err := g.h.Pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		if counts, err = g.counts(ctx, s); err == nil {
 			edges, err = g.edgesNow(ctx, s, counts)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/handle"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -53,29 +54,22 @@ func (g *Graph) InShaders() InShaders { return inShaders{g} }
 // inShaders is InShaders.
 type inShaders struct{ g *Graph }
 
-func (x inShaders) Description() Description {
-	leave, _ := x.g.turns().Take()
-	defer leave()
-	if x.g.turns().Err() != nil {
-		return Description{}
-	}
-	return x.g.description()
-}
+func (x inShaders) Description() Description { return handle.Describe(x.g.handle(), x.g.description) }
 
 func (x inShaders) Constants() map[string]uint32 {
 	if !x.g.made() {
 		return nil
 	}
-	c := x.g.pool.Constants()
+	c := x.g.h.Pool.Constants()
 	c["TILE"] = uint32(x.g.tiles.update)
 	return c
 }
 
 func (x inShaders) Forms() []map[string]uint32 {
-	if x.g.turns().Err() != nil {
+	if x.g.handle().Err() != nil {
 		return nil
 	}
-	all := x.g.pool.Forms()
+	all := x.g.h.Pool.Forms()
 	for _, c := range all {
 		c["TILE"] = uint32(x.g.tiles.update)
 	}
@@ -83,30 +77,21 @@ func (x inShaders) Forms() []map[string]uint32 {
 }
 
 func (x inShaders) Use(ctx context.Context, f func(Description) error) error {
-	if err := x.g.enterShared(ctx); err != nil {
+	if err := x.g.handle().EnterQuery(ctx); err != nil {
 		return err
 	}
-	defer x.g.gate.LeaveShared()
+	defer x.g.h.LeaveShared()
 	return f(x.g.description())
 }
 
-func (x inShaders) UsedOn(s *vk.Stream) {
-	g := x.g
-	leave, open := g.turns().Take()
-	defer leave()
-	if open {
-		g.uses.On(s)
-		g.pool.Uses().On(s)
-		g.changes.On(s)
-	}
-}
+func (x inShaders) UsedOn(s *vk.Stream) { x.g.handle().UsedOn(s) }
 
 func (x inShaders) Grow(ctx context.Context, pending int, stuck bool) error {
 	g := x.g
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return err
 	}
-	defer g.gate.Leave()
-	g.changes.Made()
+	defer g.h.Leave()
+	g.h.Changes.Made()
 	return g.makeRoom(ctx, pending, stuck)
 }

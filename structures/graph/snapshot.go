@@ -15,12 +15,12 @@ import (
 // Symmetric. Errors: vk.ErrClosed, *structures.CountError if there are more than MaxArcs arcs, *vk.OutOfMemoryError,
 // the context's.
 func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
-	if err := g.enterShared(ctx); err != nil {
+	if err := g.handle().EnterQuery(ctx); err != nil {
 		return nil, err
 	}
-	defer g.gate.LeaveShared()
+	defer g.h.LeaveShared()
 	var r Rows
-	err := g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
+	err := g.h.Pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		counts, err := g.counts(ctx, s)
 		if err == nil {
 			r, err = g.rows(ctx, s, int(counts[countExtent]), sorted)
@@ -31,7 +31,7 @@ func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
 		return nil, err
 	}
 	r.Trusted = true
-	csr, err := NewCSR(ctx, g.d, r)
+	csr, err := NewCSR(ctx, g.h.Device, r)
 	if err != nil {
 		r.free()
 	}
@@ -61,14 +61,14 @@ func (g *Graph) rows(ctx context.Context, s *vk.Stream, extent int, sorted bool)
 
 // fillRows makes the buffers of rows and fills them.
 func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error) {
-	if r.Offsets, err = vk.NewBuffer[uint32](g.d, r.Vertices+1); err != nil {
+	if r.Offsets, err = vk.NewBuffer[uint32](g.h.Device, r.Vertices+1); err != nil {
 		return err
 	}
-	if r.Targets, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+	if r.Targets, err = vk.NewBuffer[uint32](g.h.Device, r.Arcs); err != nil {
 		return err
 	}
 	if g.o.Weighted {
-		if r.Weights, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+		if r.Weights, err = vk.NewBuffer[uint32](g.h.Device, r.Arcs); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 		return s.Wait(ctx)
 	}
 	scan := g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: r.Vertices}})
-	room, err := vk.NewBuffer[uint32](g.d, r.Vertices+scan/4+2*recording.Align)
+	room, err := vk.NewBuffer[uint32](g.h.Device, r.Vertices+scan/4+2*recording.Align)
 	if err != nil {
 		return err
 	}
@@ -105,11 +105,11 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 func (g *Graph) sortRows(s *vk.Stream, r *Rows) (err error) {
 	sorted := Rows{}
 	defer func() { sorted.free() }() // at the end these are the unsorted buffers
-	if sorted.Targets, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+	if sorted.Targets, err = vk.NewBuffer[uint32](g.h.Device, r.Arcs); err != nil {
 		return err
 	}
 	if g.o.Weighted {
-		if sorted.Weights, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+		if sorted.Weights, err = vk.NewBuffer[uint32](g.h.Device, r.Arcs); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (g *Graph) sortRows(s *vk.Stream, r *Rows) (err error) {
 		OutValues: recording.At(sorted.Weights, 0), Length: primitives.Length{N: r.Arcs},
 		Offsets: r.Offsets.Address(), Segments: r.Vertices,
 	}
-	scratch, err := vk.NewBuffer[uint32](g.d, (g.bulk.Scratch(sort)+3)/4)
+	scratch, err := vk.NewBuffer[uint32](g.h.Device, (g.bulk.Scratch(sort)+3)/4)
 	if err != nil {
 		return err
 	}

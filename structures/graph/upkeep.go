@@ -36,13 +36,13 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 			return err
 		}
 		last := min(first+g.tilesADispatch(), all)
-		err := recording.Run(g.stream, func() error {
-			k, err := g.flushKernel().Kernel(g.kernels, g.stream)
+		err := recording.Run(g.h.Stream, func() error {
+			k, err := g.flushKernel().Kernel(g.h.Kernels, g.h.Stream)
 			if err != nil {
 				return err
 			}
 			g.timed("flush", func() {
-				k.Dispatch(g.stream, g.walkGroups(last-first), bucketsPush{g.description(), g.hubs.push(),
+				k.Dispatch(g.h.Stream, g.walkGroups(last-first), bucketsPush{g.description(), g.hubs.push(),
 					uint32(extent), uint32(first), uint32(last)})
 			})
 			return nil
@@ -65,13 +65,13 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 // submitted it, *vk.OutOfMemoryError, *vk.LimitError, vk.ErrClosed, the context's. After an error the graph has
 // the same edges and works.
 func (g *Graph) Rehash(ctx context.Context) error {
-	ctx, end := g.told().Begin(ctx)
+	ctx, end := g.handle().Progress.Begin(ctx)
 	defer end()
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return err
 	}
-	defer g.gate.Leave()
-	counts, err := g.counts(ctx, g.stream)
+	defer g.h.Leave()
+	counts, err := g.counts(ctx, g.h.Stream)
 	if err != nil {
 		return err
 	}
@@ -83,16 +83,16 @@ func (g *Graph) Rehash(ctx context.Context) error {
 
 // Clear removes all edges and vertices.
 func (g *Graph) Clear(ctx context.Context) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return err
 	}
-	defer g.gate.Leave()
-	g.changes.Made()
-	fresh, err := freshKernel().Kernel(g.kernels, g.stream)
-	if err == nil && g.ownPool {
+	defer g.h.Leave()
+	g.h.Changes.Made()
+	fresh, err := freshKernel().Kernel(g.h.Kernels, g.h.Stream)
+	if err == nil && !g.h.Shares {
 		g.failures = 0
-		if err = g.pool.Reset(context.WithoutCancel(ctx)); err == nil {
-			err = g.pool.SetAside(ctx)
+		if err = g.h.Pool.Reset(context.WithoutCancel(ctx)); err == nil {
+			err = g.h.Pool.SetAside(ctx)
 		}
 	} else if err == nil {
 		err = g.releaseAll()
@@ -103,9 +103,9 @@ func (g *Graph) Clear(ctx context.Context) error {
 	g.hubs.free()
 	g.hubs = hubs{}
 	g.hold()
-	return recording.Run(g.stream, func() error {
-		fresh.Dispatch(g.stream, groupsOf(g.capacity()), freshPush{g.vertices.Address(), 0, uint32(g.capacity())})
-		g.stream.Fill(g.counters, 0, int(g.counters.Bytes()), 0)
+	return recording.Run(g.h.Stream, func() error {
+		fresh.Dispatch(g.h.Stream, groupsOf(g.capacity()), freshPush{g.vertices.Address(), 0, uint32(g.capacity())})
+		g.h.Stream.Fill(g.counters, 0, int(g.counters.Bytes()), 0)
 		return nil
 	})
 }
@@ -146,11 +146,11 @@ const (
 
 // stats is Inspection.Stats.
 func (g *Graph) stats(ctx context.Context) (Stats, error) {
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer g.gate.Leave()
-	counts, err := g.counts(ctx, g.stream)
+	defer g.h.Leave()
+	counts, err := g.counts(ctx, g.h.Stream)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -161,12 +161,12 @@ func (g *Graph) stats(ctx context.Context) (Stats, error) {
 	if err := g.survey(ctx, &s); err != nil {
 		return Stats{}, err
 	}
-	pool, err := g.pool.Stats(ctx)
+	pool, err := g.h.Pool.Stats(ctx)
 	if err != nil {
 		return Stats{}, err
 	}
 	s.Pool = alloc.PoolStats(pool)
-	s.Timings = g.stream.Timings()
+	s.Timings = g.h.Stream.Timings()
 	s.Bytes = g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes() + s.Pool.Bytes
 	edge := 4.0
 	if g.o.Weighted {
@@ -186,7 +186,7 @@ func (g *Graph) stats(ctx context.Context) (Stats, error) {
 
 // survey measures all buckets.
 func (g *Graph) survey(ctx context.Context, into *Stats) error {
-	rows, err := vk.NewBuffer[uint32](g.d, surveyRows*surveyRowWords)
+	rows, err := vk.NewBuffer[uint32](g.h.Device, surveyRows*surveyRowWords)
 	if err != nil {
 		return err
 	}
@@ -196,13 +196,13 @@ func (g *Graph) survey(ctx context.Context, into *Stats) error {
 	least := uint32(0) // the complement of the least degree, so that the greatest value counts
 	for first := 0; first < all; first += g.tilesADispatch() {
 		last := min(first+g.tilesADispatch(), all)
-		err := recording.Run(g.stream, func() error {
-			k, err := g.surveyKernel().Kernel(g.kernels, g.stream)
+		err := recording.Run(g.h.Stream, func() error {
+			k, err := g.surveyKernel().Kernel(g.h.Kernels, g.h.Stream)
 			if err != nil {
 				return err
 			}
-			g.stream.Fill(rows, 0, int(rows.Bytes()), 0)
-			k.Dispatch(g.stream, g.walkGroups(last-first), surveyPush{g.description(), g.hubs.push(), rows.Address(),
+			g.h.Stream.Fill(rows, 0, int(rows.Bytes()), 0)
+			k.Dispatch(g.h.Stream, g.walkGroups(last-first), surveyPush{g.description(), g.hubs.push(), rows.Address(),
 				uint32(into.Extent), uint32(first), uint32(last)})
 			return nil
 		})

@@ -53,23 +53,23 @@ func (g *Graph) DeleteVertices(ctx context.Context, ids []uint32) ([]structures.
 }
 
 func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []structures.Status, deletes bool) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.handle().EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(status, len(ids), err)
 	}
-	defer g.gate.Leave()
+	defer g.h.Leave()
 	kind := structures.Insert
 	if deletes {
 		kind = structures.Delete
 	}
-	g.meter.Batch(kind, len(ids))
+	g.h.Meter.Batch(kind, len(ids))
 	if len(ids) == 0 {
 		return nil
 	}
-	counts, err := g.counts(ctx, g.stream)
+	counts, err := g.counts(ctx, g.h.Stream)
 	if err != nil {
 		return pipeline.NotBegun(status, len(ids), err)
 	}
-	g.changes.Made()
+	g.h.Changes.Made()
 	if deletes {
 		err = g.deleteVertices(ctx, ids, status, counts)
 	} else {
@@ -80,16 +80,16 @@ func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []struc
 
 // bitmap returns a buffer with a bit for each vertex.
 func (g *Graph) bitmap(vertices int) (*vk.Buffer[uint32], error) {
-	return vk.NewBuffer[uint32](g.d, (vertices+31)/32)
+	return vk.NewBuffer[uint32](g.h.Device, (vertices+31)/32)
 }
 
 // mark runs vertices.comp for a batch.
 func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Status, extent int, deletes bool,
 	gone func() uint64, room func(context.Context, int, bool) error) error {
 	columns := []pipeline.Column{pipeline.In(ids), pipeline.Statuses(status)}
-	_, err := g.pipelines.Run(ctx, len(ids), columns, pipeline.Task{
+	_, err := g.h.Pipelines.Run(ctx, len(ids), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
-			k, err := verticesKernel(deletes).Kernel(g.kernels, s)
+			k, err := verticesKernel(deletes).Kernel(g.h.Kernels, s)
 			if err != nil {
 				return err
 			}
@@ -123,8 +123,8 @@ func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []struc
 		return err
 	}
 	defer named.Free()
-	g.stream.Fill(named, 0, int(named.Bytes()), 0)
-	if err := g.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	g.h.Stream.Fill(named, 0, int(named.Bytes()), 0)
+	if err := g.h.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	return g.mark(ctx, ids, status, int(counts[countExtent]), false, named.Address, nil)
@@ -143,20 +143,20 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 		return err
 	}
 	defer gone.Free()
-	g.stream.Fill(gone, 0, int(gone.Bytes()), 0)
-	if err := g.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	g.h.Stream.Fill(gone, 0, int(gone.Bytes()), 0)
+	if err := g.h.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	marking := g.mark(ctx, ids, status, extent, true, gone.Address, nil)
 	// Marked vertices must be deleted, even after an error.
-	return joint.Error(marking, recording.Run(g.stream, func() error {
+	return joint.Error(marking, recording.Run(g.h.Stream, func() error {
 		g.timed("sweep", func() {
 			g.ranges(extent+g.hubs.buckets, func(first, count int) {
-				sweep.Dispatch(g.stream, g.walkGroups(count), sweepPush{Graph: g.description(), Hubs: g.hubs.push(),
+				sweep.Dispatch(g.h.Stream, g.walkGroups(count), sweepPush{Graph: g.description(), Hubs: g.hubs.push(),
 					Gone: gone.Address(), Extent: uint32(extent), First: uint32(first), Last: uint32(first + count)})
 			})
 		})
-		bury.Dispatch(g.stream, groupsOf(extent), sweepPush{Graph: g.description(), Gone: gone.Address(),
+		bury.Dispatch(g.h.Stream, groupsOf(extent), sweepPush{Graph: g.description(), Gone: gone.Address(),
 			Last: uint32(extent)})
 		return nil
 	}))
@@ -164,10 +164,10 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 
 // sweepers returns the kernels that delete marked vertices. They are made before any vertex is marked.
 func (g *Graph) sweepers(ctx context.Context) (sweep, bury *vk.Kernel[sweepPush], err error) {
-	err = recording.Run(g.stream, func() (err error) {
-		sweep, err = g.sweepKernel(false).Kernel(g.kernels, g.stream)
+	err = recording.Run(g.h.Stream, func() (err error) {
+		sweep, err = g.sweepKernel(false).Kernel(g.h.Kernels, g.h.Stream)
 		if err == nil {
-			bury, err = g.sweepKernel(true).Kernel(g.kernels, g.stream)
+			bury, err = g.sweepKernel(true).Kernel(g.h.Kernels, g.h.Stream)
 		}
 		return err
 	})
@@ -185,7 +185,7 @@ type degreesPush struct {
 // recordDegrees records a kernel that writes degrees and numbers of buckets. If vertices is 0, it does so for the first
 // count vertices.
 func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, count int) error {
-	k, err := degreesKernel().Kernel(g.kernels, s)
+	k, err := degreesKernel().Kernel(g.h.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -196,11 +196,11 @@ func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, cou
 // Size returns the numbers of vertices and of edges. Errors: vk.ErrClosed, vk.ErrUnsubmitted if a stream has recorded
 // updates and not submitted them, *vk.OutOfMemoryError, the context's.
 func (g *Graph) Size(ctx context.Context) (vertices int, edges uint64, err error) {
-	if err := g.enterShared(ctx); err != nil {
+	if err := g.handle().EnterQuery(ctx); err != nil {
 		return 0, 0, err
 	}
-	defer g.gate.LeaveShared()
-	err = g.pipelines.Do(ctx, func(s *vk.Stream) error {
+	defer g.h.LeaveShared()
+	err = g.h.Pipelines.Do(ctx, func(s *vk.Stream) error {
 		counts, err := g.counts(ctx, s)
 		if err != nil {
 			return err
@@ -227,7 +227,7 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 		return 0, nil
 	}
 	scratch := g.bulk.Scratch(primitives.ReduceArgs{Sums: structures.Bits64})
-	room, err := vk.NewBuffer[uint32](g.d, 2+extent+scratch/4+recording.Align)
+	room, err := vk.NewBuffer[uint32](g.h.Device, 2+extent+scratch/4+recording.Align)
 	if err != nil {
 		return 0, err
 	}
@@ -252,11 +252,11 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 // Degrees returns the number of neighbors of each vertex, in a directed graph of its arcs. A number that is not a
 // vertex has none. Errors: those of Size.
 func (g *Graph) Degrees(ctx context.Context, vertices []uint32) ([]uint32, error) {
-	if err := g.enterShared(ctx); err != nil {
+	if err := g.handle().EnterQuery(ctx); err != nil {
 		return nil, err
 	}
-	defer g.gate.LeaveShared()
-	g.meter.Query(len(vertices))
+	defer g.h.LeaveShared()
+	g.h.Meter.Query(len(vertices))
 	degrees, _, err := g.degrees(ctx, vertices, false)
 	return degrees, err
 }
@@ -270,7 +270,7 @@ func (g *Graph) degrees(ctx context.Context, vertices []uint32, tiles bool) (deg
 		buckets = make([]uint32, len(vertices))
 		columns[2] = pipeline.Out(buckets)
 	}
-	_, err = g.pipelines.Run(ctx, len(vertices), columns, pipeline.Task{
+	_, err = g.h.Pipelines.Run(ctx, len(vertices), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return g.recordDegrees(s, c.Columns[0], c.Columns[1], c.Columns[2], c.Count)
 		},

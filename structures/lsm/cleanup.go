@@ -105,7 +105,7 @@ func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) e
 	}
 	tell(ctx, 2*all, 2*all)
 	l.giveBack(l.o.Capacity)
-	l.core.Rebuilt()
+	l.core.Meter.Rebuild()
 	l.core.Device.Log().Info("cleaned up", "pairs", l.core.Counted(), "pairs_before", all,
 		"duration", time.Since(begin))
 	return nil
@@ -207,7 +207,7 @@ func (l *lsm) distribute(run runs.Source, limit uint64) error {
 		l.restore(before)
 		return err
 	}
-	l.core.Changed()
+	l.core.Changes.Made()
 	l.state, l.live, l.cleaned = after, run.N, run.N
 	return nil
 }
@@ -250,7 +250,7 @@ func (l *lsm) giveBack(capacity int) {
 	keep[&l.partial] = capacity > 0
 	for m, stays := range keep {
 		if !stays {
-			l.core.Free(*m)
+			l.core.Drop(*m)
 			*m = nil
 		}
 	}
@@ -263,7 +263,7 @@ func (l *lsm) giveBack(capacity int) {
 }
 
 func (l *lsm) trim() error {
-	if err := l.core.Enter(context.Background()); err != nil {
+	if err := l.core.EnterAfter(context.Background()); err != nil {
 		return err
 	}
 	defer l.core.Leave()
@@ -313,7 +313,7 @@ func (l *lsm) timings() []vk.Timing {
 }
 
 func (l *lsm) stats(ctx context.Context) (Stats, error) {
-	if err := l.core.EnterShared(ctx); err != nil {
+	if err := l.core.EnterQuery(ctx); err != nil {
 		return Stats{}, err
 	}
 	defer l.core.LeaveShared()

@@ -242,7 +242,7 @@ func (l *lsm) apply(ctx context.Context, o pipeline.Operations) error {
 }
 
 func (l *lsm) len(ctx context.Context) (uint64, error) {
-	if err := l.core.EnterShared(ctx); err != nil {
+	if err := l.core.EnterQuery(ctx); err != nil {
 		return 0, err
 	}
 	defer l.core.LeaveShared()
@@ -273,7 +273,7 @@ func (l *lsm) measure(ctx context.Context) (pairs, tombstones uint64, err error)
 }
 
 func (l *lsm) clear(ctx context.Context) error {
-	if err := l.core.Enter(ctx); err != nil {
+	if err := l.core.EnterAfter(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
@@ -283,14 +283,14 @@ func (l *lsm) clear(ctx context.Context) error {
 
 // empty is clear for a caller that has entered.
 func (l *lsm) empty() {
-	l.core.Changed()
+	l.core.Changes.Made()
 	l.state, l.live, l.cleaned = state{}, 0, 0
 }
 
 func (l *lsm) Close() error {
 	return l.core.Close(func() {
 		for _, m := range l.memories() {
-			l.core.Free(m)
+			l.core.Drop(m)
 		}
 		clear(l.levels[:])
 		clear(l.carries[:])

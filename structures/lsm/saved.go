@@ -14,7 +14,7 @@ import (
 var savedBatch = transfer.Parameter{Structure: "lsm", Name: "batch", Option: "Batch"}
 
 func (l *lsm) save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := l.core.EnterShared(ctx); err != nil {
+	if err := l.core.EnterQuery(ctx); err != nil {
 		return 0, err
 	}
 	defer l.core.LeaveShared()

@@ -80,8 +80,8 @@ func (t *table) applyKernel(kind structures.Kind, plain, tails bool) recording.S
 	if kind == structures.DeleteAll {
 		module, constants = t.protocol("delete_all"), nil
 	}
-	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
-		constants = append(constants, recording.Torn(t.d, "SLAB_TORN"))
+	if t.width == structures.Bits64 && t.Device.Has(vk.Int64Atomics) {
+		constants = append(constants, recording.Torn(t.Device, "SLAB_TORN"))
 	}
 	if kind == structures.Mixed { // without tails it is 6 to 9% faster (H100)
 		constants = append(constants, recording.Constant("SLAB_TAILS", uint32(when(tails, 1))))
@@ -95,7 +95,7 @@ func (t *table) applyKernel(kind structures.Kind, plain, tails bool) recording.S
 
 // recordApply records a batch of operations of one kind, or Mixed.
 func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	k, err := t.applyKernel(kind, b.plain, b.tails).Kernel(t.kernels, s)
+	k, err := t.applyKernel(kind, b.plain, b.tails).Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 
 // recordInOrder records a batch of insertions in which equal keys take effect in the batch's order.
 func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
-	t.ahead.Begin(t.kernels, int(kind), func() recording.Table {
+	t.ahead.Begin(t.Kernels, int(kind), func() recording.Table {
 		return append(sequential.Kernels(t.width), t.applyKernel(kind, b.plain, b.tails))
 	})
 	c := sequential.Chunk{
@@ -127,7 +127,7 @@ func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 }
 
 func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count recording.Length) error {
-	k, err := t.findKernel().Kernel(t.kernels, s)
+	k, err := t.findKernel().Kernel(t.Kernels, s)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	if t.used+uint64(n) <= limit() {
 		return n, nil
 	}
-	s, err := t.survey(ctx, t.stream, false)
+	s, err := t.survey(ctx, t.Stream, false)
 	if err != nil {
 		return 0, err
 	}
@@ -184,15 +184,15 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 // makeRoom makes progress possible for operations that are left pending because the pool was full or lists are very
 // long. stuck: no operation was done since the last call.
 func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
-	t.meter.Retry()
-	stats, err := t.pool.Stats(ctx)
+	t.Meter.Retry()
+	stats, err := t.Pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may need a slab, though most share one. The pool doubles in any case, if it can.
-		return t.pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
+		return t.Pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
 	}
 	if !stuck {
 		return nil
@@ -205,7 +205,7 @@ func (t *table) calm(visits uint32) { t.visits = visits }
 
 // raise raises a bound of visits with which no operation made progress.
 func (t *table) raise(visits *uint32, pending int) error {
-	all := uint64(t.pool.Description().Blocks)*slabs.BlockSlabs + uint64(t.base.buckets)
+	all := uint64(t.Pool.Description().Blocks)*slabs.BlockSlabs + uint64(t.base.buckets)
 	most := min(max(maxVisits, uint64(t.slots+1)*all), math.MaxUint32)
 	if uint64(*visits) >= most {
 		return &structures.StuckError{Operations: pending}

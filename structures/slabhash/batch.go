@@ -11,7 +11,7 @@ import (
 // updateInto does a batch of updates of one kind from the caller's slices.
 func updateInto[K, V structures.Number](ctx context.Context, t *table, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	if err := t.gate.Err(); err != nil {
+	if err := t.Err(); err != nil {
 		return err
 	}
 	o := pipeline.Operations{Kind: kind, N: len(keys), Keys: pipeline.Keys(keys, t.width), Status: status}
@@ -44,7 +44,7 @@ func update[K, V structures.Number](ctx context.Context, t *table, kind structur
 func apply[K, V structures.Number](ctx context.Context, t *table,
 	b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	r := pipeline.ResultsOf(b)
-	err := cmp.Or(t.gate.Err(), pipeline.Lengths(b, t.keys))
+	err := cmp.Or(t.Err(), pipeline.Lengths(b, t.keys))
 	for i, k := range b.Kinds {
 		if err == nil && (k == structures.Mixed || k > structures.CountAll) {
 			err = &structures.KindError{Index: i, Kind: k}

@@ -35,12 +35,12 @@ func TestCollectStaysInItsRoom(t *testing.T) {
 	require.NoError(t, found.Upload(t.Context(), 0, got))
 
 	of := m.table
-	k, err := of.collectKernel().Kernel(of.kernels, of.stream)
+	k, err := of.collectKernel().Kernel(of.Kernels, of.Stream)
 	require.NoError(t, err)
-	k.Dispatch(of.stream, 1, collectPush{of.description(of.base), query.Address(), query.AddressOf(1),
+	k.Dispatch(of.Stream, 1, collectPush{of.description(of.base), query.Address(), query.AddressOf(1),
 		found.Address(), 1,
 		room})
-	require.NoError(t, of.stream.Wait(t.Context()))
+	require.NoError(t, of.Stream.Wait(t.Context()))
 	require.NoError(t, found.Download(t.Context(), 0, got))
 	for i, value := range got {
 		require.Equal(t, i >= room, value == untouched, "place %d holds %d", i, value)

@@ -45,12 +45,12 @@ type walk struct {
 
 // do does a part on a stream of its own, concurrently with queries.
 func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
-	leave, err := w.parts.Enter(ctx, &w.t.changes, w.t.gate.EnterShared, w.t.gate.LeaveShared)
+	leave, err := w.parts.Enter(ctx, &w.t.Changes, w.t.EnterShared, w.t.LeaveShared)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return w.t.pipelines.Do(ctx, part)
+	return w.t.Pipelines.Do(ctx, part)
 }
 
 // make replaces the room by one of that many words.
@@ -58,7 +58,7 @@ func (w *walk) make(words int) (err error) {
 	if w.room != nil {
 		w.room.Free()
 	}
-	if w.room, err = vk.NewBuffer[uint32](w.t.d, words); err != nil {
+	if w.room, err = vk.NewBuffer[uint32](w.t.Device, words); err != nil {
 		w.room = nil
 	}
 	return err
@@ -150,7 +150,7 @@ func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
 	if w.written != nil {
 		return nil
 	}
-	if w.written, err = vk.NewHostBuffer[uint32](w.t.d, 1); err != nil {
+	if w.written, err = vk.NewHostBuffer[uint32](w.t.Device, 1); err != nil {
 		w.written = nil
 		return err
 	}
@@ -177,7 +177,7 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, val
 	written := w.written.Slice()
 	written[0] = 0
 	err = recording.Run(s, func() error {
-		k, err := t.exportKernel().Kernel(t.kernels, s)
+		k, err := t.exportKernel().Kernel(t.Kernels, s)
 		if err != nil {
 			return err
 		}
@@ -206,11 +206,11 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, val
 
 // ExportOn records the writing of all pairs.
 func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
-	if err := t.gate.EnterShared(context.Background()); err != nil {
+	if err := t.EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer t.gate.LeaveShared()
-	if err := cmp.Or(t.d.Accept("stream", s), recording.NeedExport(t.d, e, t.keys)); err != nil {
+	defer t.LeaveShared()
+	if err := cmp.Or(t.Device.Accept("stream", s), recording.NeedExport(t.Device, e, t.keys)); err != nil {
 		return err
 	}
 	room := e.Keys.Len()
@@ -218,8 +218,8 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 		room = min(room, e.Values.Len())
 	}
 	room >>= t.width
-	return t.on(s, func() error {
-		k, err := t.exportKernel().Kernel(t.kernels, s)
+	return t.Using(s, func() error {
+		k, err := t.exportKernel().Kernel(t.Kernels, s)
 		if err != nil {
 			return err
 		}
@@ -239,10 +239,10 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 
 // findAll returns all values of each of n keys: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
 func (t *table) findAll(ctx context.Context, n int, keys pipeline.Column, values sink) (offsets []int, err error) {
-	if err := t.enterQuery(ctx); err != nil {
+	if err := t.EnterQuery(ctx); err != nil {
 		return nil, err
 	}
-	defer t.gate.LeaveShared()
+	defer t.LeaveShared()
 	counts := make([]uint32, n)
 	if err := t.counts(ctx, n, keys, counts); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (t *table) findAll(ctx context.Context, n int, keys pipeline.Column, values
 		offsets[i+1] = offsets[i] + int(count)
 	}
 	all := values.extend(offsets[n])
-	return offsets, t.pipelines.Do(ctx, func(s *vk.Stream) error {
+	return offsets, t.Pipelines.Do(ctx, func(s *vk.Stream) error {
 		return t.collectAll(ctx, s, keys, offsets, all)
 	})
 }
@@ -290,12 +290,12 @@ func (t *table) collect(ctx context.Context, s *vk.Stream, keys pipeline.Column,
 	for i := range n {
 		in[at+i] = uint32(offsets[i] - offsets[0])
 	}
-	queries, err := vk.NewBuffer[uint32](t.d, len(in))
+	queries, err := vk.NewBuffer[uint32](t.Device, len(in))
 	if err != nil {
 		return err
 	}
 	defer queries.Free()
-	found, err := vk.NewBuffer[uint32](t.d, count*t.words())
+	found, err := vk.NewBuffer[uint32](t.Device, count*t.words())
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (t *table) collect(ctx context.Context, s *vk.Stream, keys pipeline.Column,
 		return err
 	}
 	err = recording.Run(s, func() error {
-		k, err := t.collectKernel().Kernel(t.kernels, s)
+		k, err := t.collectKernel().Kernel(t.Kernels, s)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (w *walk) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err
 		return nil, nil
 	}
 	err = recording.Run(s, func() error {
-		k, err := t.loadsKernel().Kernel(t.kernels, s)
+		k, err := t.loadsKernel().Kernel(t.Kernels, s)
 		if err != nil {
 			return err
 		}

@@ -132,7 +132,7 @@ func (m *Map[K, V]) Put(ctx context.Context, key K, value V) error {
 // *structures.LengthError.
 func (m *Map[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	t, n := m.open(), len(keys)
-	err := cmp.Or(t.gate.Err(), pipeline.Fits(n, "values", values), pipeline.Fits(n, "found flags", found))
+	err := cmp.Or(t.Err(), pipeline.Fits(n, "values", values), pipeline.Fits(n, "found flags", found))
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-func (t *table) Prepare(ctx context.Context) error {
-	return t.prepared.Prepare(ctx, t.d, t.gate, t.progress, func() (recording.Table, []recording.Form) {
-		return t.all(), t.pool.Forms()
-	})
-}
+func (t *table) Prepare(ctx context.Context) error { return t.Handle.Prepare(ctx, t.all) }
 
 // overPool describes a kernel of shaders/slabhash. module is its name with its variant.
 func overPool[P any](module string, tile int, own ...recording.Specialization) recording.Spec[P] {
@@ -51,7 +47,7 @@ func (t *table) flushKernel() recording.Spec[bucketsPush] { return t.freeing(t.v
 func (t *table) releaseKernel() recording.Spec[bucketsPush] { return t.freeing("release") }
 
 func (t *table) freeing(module string) recording.Spec[bucketsPush] {
-	return overPool[bucketsPush](module, t.tiles.walk, recording.Constant("SHARED", uint32(when(t.fences, 1))))
+	return overPool[bucketsPush](module, t.tiles.walk, recording.Constant("SHARED", uint32(when(t.Shares, 1))))
 }
 
 // all lists the kernels that calls on the table may need.
@@ -69,6 +65,6 @@ func (t *table) all() recording.Table {
 			all = append(all, t.applyKernel(structures.Mixed, plain, tails))
 		}
 	}
-	return slices.Concat(all, sequential.Kernels(t.width), t.own.FindKernels(), t.own.BatchKernels(),
-		t.pool.Kernels())
+	return slices.Concat(all, sequential.Kernels(t.width), t.Own.FindKernels(), t.Own.BatchKernels(),
+		t.Pool.Kernels())
 }

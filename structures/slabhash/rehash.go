@@ -34,7 +34,7 @@ type rehashPush struct {
 // upkeep records a kernel over whole buckets, and times it if Options.Timed is set.
 func (t *table) upkeep(label string, record func()) {
 	if t.o.Timed {
-		t.stream.Timed(label, record)
+		t.Stream.Timed(label, record)
 	} else {
 		record()
 	}
@@ -44,13 +44,13 @@ func (t *table) upkeep(label string, record func()) {
 func (t *table) overBuckets(ctx context.Context, b base, label string,
 	of recording.Spec[bucketsPush], progress structures.Progress) error {
 	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
-		return recording.Run(t.stream, func() error {
-			k, err := of.Kernel(t.kernels, t.stream)
+		return recording.Run(t.Stream, func() error {
+			k, err := of.Kernel(t.Kernels, t.Stream)
 			if err != nil {
 				return err
 			}
 			push := bucketsPush{t.description(b), first, count}
-			t.upkeep(label, func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
+			t.upkeep(label, func() { k.Dispatch(t.Stream, t.tileGroups(count), push) })
 			return nil
 		})
 	})
@@ -58,12 +58,12 @@ func (t *table) overBuckets(ctx context.Context, b base, label string,
 
 // Flush compacts buckets in place. If the context ends, each bucket is either flushed or as it was.
 func (t *table) Flush(ctx context.Context) error {
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	return t.flush(ctx, gate.Told(ctx))
 }
 
@@ -71,7 +71,7 @@ func (t *table) Flush(ctx context.Context) error {
 func (t *table) flush(ctx context.Context, progress structures.Progress) error {
 	begin := time.Now()
 	err := t.overBuckets(ctx, t.base, "flush", t.flushKernel(), progress)
-	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
+	t.Device.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
 		slog.Duration("duration", time.Since(begin)), slog.Bool("whole", err == nil))
 	return err
 }
@@ -83,15 +83,15 @@ func (t *table) releaseChains(b base) error {
 
 // canRelease returns an error if the kernel of releaseChains can't be made. Rehash asks before it needs that kernel.
 func (t *table) canRelease() error {
-	return recording.Run(t.stream, func() error {
-		_, err := t.releaseKernel().Kernel(t.kernels, t.stream)
+	return recording.Run(t.Stream, func() error {
+		_, err := t.releaseKernel().Kernel(t.Kernels, t.Stream)
 		return err
 	})
 }
 
 // rehash moves all pairs to that many new buckets. After an error the table is unchanged.
 func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
-	if err := t.uses.Rest(ctx); err != nil {
+	if err := t.Uses.Rest(ctx); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -107,13 +107,13 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	}
 	from := t.base
 	t.base = to
-	t.changes.Made() // an iterator walks the buckets, which are others now
-	t.meter.Hold(to.slabs.Bytes())
-	t.meter.Rebuild()
+	t.Changes.Made() // an iterator walks the buckets, which are others now
+	t.Meter.Hold(to.slabs.Bytes())
+	t.Meter.Rebuild()
 	if to.buckets > from.buckets {
-		t.meter.Grow()
+		t.Meter.Grow()
 	}
-	t.d.Log().LogAttrs(ctx, slog.LevelInfo, "rehashed", slog.Uint64("buckets", uint64(to.buckets)),
+	t.Device.Log().LogAttrs(ctx, slog.LevelInfo, "rehashed", slog.Uint64("buckets", uint64(to.buckets)),
 		slog.Uint64("buckets_before", uint64(from.buckets)), slog.Duration("duration", time.Since(begin)))
 	return joint.Error(t.releaseChains(from), t.abandon(from))
 }
@@ -133,12 +133,12 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 				FromMask: t.base.mask, FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,
 				RatioDown: down, RatioUp: up, Failed: t.counter.Address(), First: first, Count: count,
 			}
-			return recording.Run(t.stream, func() error {
-				k, err := t.rehashKernel().Kernel(t.kernels, t.stream)
+			return recording.Run(t.Stream, func() error {
+				k, err := t.rehashKernel().Kernel(t.Kernels, t.Stream)
 				if err != nil {
 					return err
 				}
-				t.upkeep("rehash", func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
+				t.upkeep("rehash", func() { k.Dispatch(t.Stream, t.tileGroups(count), push) })
 				return nil
 			})
 		})
@@ -156,19 +156,19 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 
 // Rehash does a caller's rehash. 0 buckets: the number for Options.Load.
 func (t *table) Rehash(ctx context.Context, buckets int) error {
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	if buckets != 0 {
 		if err := checkBuckets(buckets); err != nil {
 			return err
 		}
 	}
 	if buckets == 0 {
-		v, err := t.survey(ctx, t.stream, false)
+		v, err := t.survey(ctx, t.Stream, false)
 		if err != nil {
 			return err
 		}
@@ -179,26 +179,23 @@ func (t *table) Rehash(ctx context.Context, buckets int) error {
 
 // Clear removes all pairs. The number of buckets stays.
 func (t *table) Clear(ctx context.Context) error {
-	if err := t.gate.Enter(ctx); err != nil {
-		return err
-	}
-	defer t.gate.Leave()
-	err := t.uses.Rest(ctx)
+	err := t.EnterAlone(ctx)
 	if err != nil {
 		return err
 	}
-	t.changes.Made()
-	if t.ownPool {
-		err = t.pool.Reset(context.WithoutCancel(ctx))
-		t.failures = 0
-	} else {
+	defer t.Leave()
+	t.Changes.Made()
+	if t.Shares {
 		err = t.releaseChains(t.base)
+	} else {
+		err = t.Pool.Reset(context.WithoutCancel(ctx))
+		t.failures = 0
 	}
 	if err != nil {
 		return err
 	}
-	t.stream.Fill(t.base.slabs, 0, int(t.base.slabs.Bytes()), fresh)
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	t.Stream.Fill(t.base.slabs, 0, int(t.base.slabs.Bytes()), fresh)
+	if err := t.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	t.used = 0

@@ -12,28 +12,28 @@ import (
 )
 
 func (t *table) Reserve(ctx context.Context, n int) error {
-	if err := t.gate.Err(); err != nil {
+	if err := t.Err(); err != nil {
 		return err
 	}
 	if n < 0 {
 		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	}
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	buckets := max(t.bucketsFor(uint64(n)), t.base.buckets)
-	stats, err := t.pool.Stats(ctx)
+	stats, err := t.Pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	have, err := t.survey(ctx, t.stream, false)
+	have, err := t.survey(ctx, t.Stream, false)
 	if err != nil {
 		return err
 	}
-	need := stats.Allocated + t.pool.Aside() + t.chainSlabs(n, buckets)
+	need := stats.Allocated + t.Pool.Aside() + t.chainSlabs(n, buckets)
 	if buckets == t.base.buckets {
 		need -= int(have.slabs) - int(buckets) // the chains that exist stay, and only grow
 	}
@@ -41,7 +41,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	if err := t.fits(buckets, blocks); err != nil {
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
 	}
-	if err := t.pool.Room(ctx, blocks); err != nil || buckets == t.base.buckets {
+	if err := t.Pool.Room(ctx, blocks); err != nil || buckets == t.base.buckets {
 		return err
 	}
 	return t.rehash(ctx, buckets, gate.Told(ctx))
@@ -52,7 +52,7 @@ func (t *table) fits(buckets uint32, blocks int) error {
 	if buckets == maxBuckets {
 		return fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
 	}
-	sizes, err := t.pool.GrowthSizes(blocks)
+	sizes, err := t.Pool.GrowthSizes(blocks)
 	if err != nil {
 		return err
 	}

@@ -15,10 +15,10 @@ import (
 var savedLoad = transfer.Parameter{Structure: "slabhash", Name: "load", Option: "Load"}
 
 func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := t.enterQuery(ctx); err != nil {
+	if err := t.EnterQuery(ctx); err != nil {
 		return 0, err
 	}
-	defer t.gate.LeaveShared()
+	defer t.LeaveShared()
 	pairs, err := t.count(ctx)
 	if err != nil {
 		return 0, err

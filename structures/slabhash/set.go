@@ -96,7 +96,7 @@ func (s *Set[K]) Put(ctx context.Context, key K) error {
 // ContainsInto is Contains into the caller's slice, which has the length of keys.
 func (s *Set[K]) ContainsInto(ctx context.Context, keys []K, found []bool) error {
 	t, n := s.open(), len(keys)
-	if err := cmp.Or(t.gate.Err(), pipeline.Fits(n, "found flags", found)); err != nil {
+	if err := cmp.Or(t.Err(), pipeline.Fits(n, "found flags", found)); err != nil {
 		return err
 	}
 	return t.find(ctx, n, pipeline.Keys(keys, t.width), pipeline.Column{}, pipeline.Result(found))

@@ -14,14 +14,14 @@ import (
 
 // do enters the table and does a batch.
 func (t *table) do(ctx context.Context, o pipeline.Operations) error {
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
-	defer t.gate.Leave()
-	t.changes.Made()
-	t.meter.Batch(o.Kind, o.N)
+	defer t.Leave()
+	t.Changes.Made()
+	t.Meter.Batch(o.Kind, o.N)
 	ordered := sequential.Matters(o.Kind, o.N, o.Keys)
 	for done, all := 0, o.N; done < all; {
 		n, err := t.roomForSome(ctx, o.Kind, all-done)
@@ -74,7 +74,7 @@ func (t *table) run(ctx context.Context, o pipeline.Operations, ordered bool,
 	if ordered {
 		task = t.order.Begin(task)
 	}
-	return t.pipelines.Run(ctx, o.N, columns, task)
+	return t.Pipelines.Run(ctx, o.N, columns, task)
 }
 
 func operandsOf(c pipeline.Chunk) operands {
@@ -84,21 +84,16 @@ func operandsOf(c pipeline.Chunk) operands {
 	}
 }
 
-// enterQuery enters the table for a query, which comes after the updates of all streams. t.gate.LeaveShared ends it.
-func (t *table) enterQuery(ctx context.Context) error {
-	return t.gate.EnterBehind(ctx, t.changes.Rest)
-}
-
 // find looks n keys up. A set has no values.
 func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.enterQuery(ctx); err != nil {
+	if err := t.EnterQuery(ctx); err != nil {
 		return err
 	}
-	defer t.gate.LeaveShared()
-	t.meter.Query(n)
-	_, err := t.pipelines.Run(ctx, n, []pipeline.Column{keys, values, found}, pipeline.Task{
+	defer t.LeaveShared()
+	t.Meter.Query(n)
+	_, err := t.Pipelines.Run(ctx, n, []pipeline.Column{keys, values, found}, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return t.recordFind(s, c.Columns[0], c.Columns[1], c.Columns[2], recording.Length{N: uint32(c.Count)})
 		},
@@ -110,21 +105,21 @@ func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Co
 
 // countAll counts the pairs of each of n keys.
 func (t *table) countAll(ctx context.Context, n int, keys pipeline.Column, counts []uint32) error {
-	ctx, end := t.progress.Begin(ctx)
+	ctx, end := t.Progress.Begin(ctx)
 	defer end()
-	if err := t.enterQuery(ctx); err != nil {
+	if err := t.EnterQuery(ctx); err != nil {
 		return err
 	}
-	defer t.gate.LeaveShared()
+	defer t.LeaveShared()
 	return t.counts(ctx, n, keys, counts)
 }
 
 // counts is countAll for a caller that has entered the table.
 func (t *table) counts(ctx context.Context, n int, keys pipeline.Column, counts []uint32) error {
-	t.meter.Query(n)
+	t.Meter.Query(n)
 	visits := uint32(initialVisits)
 	columns := []pipeline.Column{keys, pipeline.Counts(counts, t.width), {}, pipeline.Statuses(nil)}
-	_, err := t.pipelines.Run(ctx, n, columns, pipeline.Task{
+	_, err := t.Pipelines.Run(ctx, n, columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			b := operandsOf(c)
 			b.visits = visits

@@ -19,10 +19,10 @@ func (t *table) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 	if err != nil {
 		return err
 	}
-	return cmp.Or(t.d.Accept("stream", s), recording.NeedNumbers(t.d, b.Keys, "keys", b.Count, end, t.width),
-		recording.NeedNumbers(t.d, b.Values, "values", b.Count, when(t.hasValues(kind), end), t.width),
-		recording.Need(t.d, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
-		recording.NeedOutcomes(t.d, b))
+	return cmp.Or(t.Device.Accept("stream", s), recording.NeedNumbers(t.Device, b.Keys, "keys", b.Count, end, t.width),
+		recording.NeedNumbers(t.Device, b.Values, "values", b.Count, when(t.hasValues(kind), end), t.width),
+		recording.Need(t.Device, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
+		recording.NeedOutcomes(t.Device, b))
 }
 
 // hasValues reports whether operations of a kind need or return values.
@@ -39,15 +39,15 @@ func when(condition bool, n int) int {
 
 // applyOn enters the table and records a batch.
 func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	return t.record(s, kind, b, false)
 }
 
 func (t *table) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.gate.Err(); err != nil {
+	if err := t.Err(); err != nil {
 		return err
 	}
 	if !kind.Inserts() && kind != structures.Delete && kind != structures.DeleteAll {
@@ -65,14 +65,14 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 		return nil
 	}
 	if !retry {
-		t.meter.Batch(kind, b.Count)
+		t.Meter.Batch(kind, b.Count)
 		if kind == structures.Mixed || kind.Inserts() {
 			t.used += uint64(b.Count) // an upper bound: the batch may be dropped
 		}
 	}
-	on := t.on
+	on := t.Using
 	if kind != structures.Find && kind != structures.CountAll {
-		on = t.changing
+		on = t.Changing
 	}
 	tails := retry // only the device knows the kinds; pending operations may be on their way along a list
 	visits := t.visits
@@ -80,7 +80,7 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 		visits = t.visitsOnStream(b.Count)
 	}
 	return on(s, func() error {
-		b, retry, err := t.own.Batch(s, kind, b, retry)
+		b, retry, err := t.Own.Batch(s, kind, b, retry)
 		if err != nil {
 			return err
 		}
@@ -94,14 +94,14 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 
 // Finish does the pending operations of a batch, after the stream has done the batch.
 func (t *table) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	defer t.Leave()
 	if err := t.check(s, kind, b); err != nil {
 		return err
 	}
-	b, done, err := t.own.Again(s, b)
+	b, done, err := t.Own.Again(s, b)
 	switch {
 	case err != nil:
 		return err
@@ -113,19 +113,20 @@ func (t *table) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 }
 
 func (t *table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
-	if err := t.gate.EnterShared(context.Background()); err != nil {
+	if err := t.EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer t.gate.LeaveShared()
-	err := cmp.Or(t.d.Accept("stream", s), recording.NeedNumbers(t.d, q.Keys, "keys", q.Count, q.Count, t.width),
-		recording.NeedNumbers(t.d, q.Values, "values", q.Count, when(!t.keys, q.Count), t.width),
-		recording.NeedFound(t.d, q), recording.NeedCount(t.d, q.DeviceCount, q.Count))
+	defer t.LeaveShared()
+	d := t.Device
+	err := cmp.Or(d.Accept("stream", s), recording.NeedNumbers(d, q.Keys, "keys", q.Count, q.Count, t.width),
+		recording.NeedNumbers(d, q.Values, "values", q.Count, when(!t.keys, q.Count), t.width),
+		recording.NeedFound(d, q), recording.NeedCount(d, q.DeviceCount, q.Count))
 	if err != nil {
 		return err
 	}
-	t.meter.Query(q.Count)
-	return t.on(s, func() error {
-		return t.own.Find(s, q, func(found uint64) error {
+	t.Meter.Query(q.Count)
+	return t.Using(s, func() error {
+		return t.Own.Find(s, q, func(found uint64) error {
 			count := recording.Length{At: q.DeviceCount.Address(), N: uint32(q.Count)}
 			return t.recordFind(s, q.Keys.Address(), q.Values.Address(), found, count)
 		})

@@ -35,7 +35,7 @@ type survey struct {
 
 // bucketsADispatch keeps a dispatch over whole buckets to about 10 ms.
 func (t *table) bucketsADispatch() uint32 {
-	if t.d.Info().Type == vk.CPU {
+	if t.Device.Info().Type == vk.CPU {
 		return 1 << 16
 	}
 	return 1 << 24
@@ -66,7 +66,7 @@ func (t *table) tileGroups(buckets uint32) int { return groups(int(buckets) * t.
 
 // survey counts what the table holds, and with lengths also the buckets of each length.
 func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey, error) {
-	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
+	rows, err := vk.NewBuffer[uint32](t.Device, surveyRows*surveyRowWords)
 	if err != nil {
 		return survey{}, err
 	}
@@ -75,7 +75,7 @@ func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey,
 	words := make([]uint32, rows.Len())
 	count := func(first, count uint32) error {
 		err := recording.Run(s, func() error {
-			k, err := t.surveyKernel(lengths).Kernel(t.kernels, s)
+			k, err := t.surveyKernel(lengths).Kernel(t.Kernels, s)
 			if err != nil {
 				return err
 			}
@@ -125,18 +125,15 @@ type Stats struct {
 }
 
 func (t *table) Stats(ctx context.Context) (Stats, error) {
-	if err := t.gate.Enter(ctx); err != nil {
+	if err := t.EnterAfter(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer t.gate.Leave()
-	if err := t.changes.Rest(ctx); err != nil {
-		return Stats{}, err
-	}
-	v, err := t.survey(ctx, t.stream, true)
+	defer t.Leave()
+	v, err := t.survey(ctx, t.Stream, true)
 	if err != nil {
 		return Stats{}, err
 	}
-	p, err := t.pool.Stats(ctx)
+	p, err := t.Pool.Stats(ctx)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -155,17 +152,17 @@ func (t *table) Stats(ctx context.Context) (Stats, error) {
 }
 
 func (t *table) Len(ctx context.Context) (uint64, error) {
-	if err := t.enterQuery(ctx); err != nil {
+	if err := t.EnterQuery(ctx); err != nil {
 		return 0, err
 	}
-	defer t.gate.LeaveShared()
+	defer t.LeaveShared()
 	return t.count(ctx)
 }
 
 // count is Len for a caller that has entered the table.
 func (t *table) count(ctx context.Context) (uint64, error) {
 	v := new(survey)
-	err := t.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
+	err := t.Pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		*v, err = t.survey(ctx, s, false)
 		return err
 	})

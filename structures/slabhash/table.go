@@ -2,13 +2,12 @@ package slabhash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/handle"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -53,33 +52,20 @@ type base struct {
 
 // table is the slab hash of a Map or a Set, of any types.
 type table struct {
-	d         *vk.Device
-	memory    *vk.Budget // the limit of what the table keeps
-	o         Options
-	width     structures.Width // of keys and values
-	keys      bool             // a set
-	columns   saved.Columns    // types of keys and values
-	slots     int              // in a slab
-	pool      *slabs.Pool
-	ownPool   bool
-	fences    bool // others may use slabs as soon as they are freed
-	base      base
-	tiles     tiles
-	stream    *vk.Stream
-	pipelines *pipeline.Pool
-	order     *sequential.Order
-	counter   *vk.HostBuffer[uint32] // for calls that run alone: read and cleared after recording.Run, which waits
-	kernels   *recording.Kernels
-	own       *recording.Own
-	uses      vk.Uses // of the base slabs
-	changes   recording.Changes
-	visits    uint32
-	used      uint64 // an upper bound of the slots in use; a survey tightens it
-	meter     recording.Meter
-	gate      *gate.Gate
-	progress  *gate.Progress
-	prepared  recording.Prepared
-	ahead     recording.Ahead // for ordered insertions, by kind
+	handle.Handle
+	memory  *vk.Budget // the limit of what the table keeps
+	o       Options
+	width   structures.Width // of keys and values
+	keys    bool             // a set
+	columns saved.Columns    // types of keys and values
+	slots   int              // in a slab
+	base    base
+	tiles   tiles
+	order   *sequential.Order
+	counter *vk.HostBuffer[uint32] // for calls that run alone: read and cleared after recording.Run, which waits
+	visits  uint32
+	used    uint64          // an upper bound of the slots in use; a survey tightens it
+	ahead   recording.Ahead // for ordered insertions, by kind
 
 	failures uint32 // of the pool, when they were last read
 }
@@ -105,16 +91,17 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 	}
 	width, keys := columns.Width(), columns.KeysOnly
 	t := &table{
-		d: d, o: o, width: width, keys: keys, columns: columns, slots: SlotsAt(width, keys), pool: pool,
-		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits,
-		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
-		memory: d.Budget("MaxBytes", o.MaxBytes), progress: gate.NewProgress(o.Progress),
+		o: o, width: width, keys: keys, columns: columns, slots: SlotsAt(width, keys),
+		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits, memory: d.Budget("MaxBytes", o.MaxBytes),
+		order: sequential.New(d),
 	}
+	t.Open(d, o.Progress)
+	t.Own.Of(width)
 	buckets, err := t.layOut()
 	if err != nil {
 		return nil, err
 	}
-	if err := t.open(ctx, buckets); err != nil {
+	if err := t.open(ctx, buckets, pool); err != nil {
 		return nil, joint.Error(err, t.free(false))
 	}
 	return t, nil
@@ -132,7 +119,7 @@ func (t *table) layOut() (uint32, error) {
 		}
 	}
 	var sizes []uint64
-	if t.pool == nil {
+	if t.o.Pool == nil {
 		var err error
 		if sizes, err = slabs.Sizes(t.poolOptions(buckets)); err != nil {
 			return 0, pipeline.Impossible(option, asked, err)
@@ -151,26 +138,20 @@ func (t *table) poolOptions(buckets uint32) slabs.Options {
 		Memory: t.memory}
 }
 
-func (t *table) open(ctx context.Context, buckets uint32) error {
+// open makes what an open table has. shared is nil for a pool of its own.
+func (t *table) open(ctx context.Context, buckets uint32, shared *slabs.Pool) error {
 	var err error
-	if t.stream, err = t.d.NewStream(); err != nil {
+	if t.Stream, err = t.Device.NewStream(); err != nil {
 		return err
 	}
 	if t.counter, err = vk.NewHostBuffer[uint32](t.memory, 4); err != nil {
 		return err
 	}
-	t.pipelines, t.order = pipeline.NewPool(t.d), sequential.New(t.d)
-	if t.pool == nil {
-		if t.pool, err = slabs.New(ctx, t.d, t.poolOptions(buckets)); err != nil {
-			return err
-		}
-		t.ownPool = true
+	if err = t.Over(ctx, shared, t.poolOptions(buckets)); err != nil {
+		return err
 	}
-	t.kernels.Over(t.pool.Form)
-	t.fences = !t.ownPool
-	t.gate = gate.Within(t.pool.Gate())
 	if t.base, err = t.newBase(ctx, buckets); err == nil {
-		t.meter.Hold(t.base.slabs.Bytes())
+		t.Meter.Hold(t.base.slabs.Bytes())
 	}
 	return err
 }
@@ -229,8 +210,8 @@ func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
 	if b.slabs, err = vk.NewBuffer[uint32](t.memory, int(buckets)*baseWords); err != nil {
 		return base{}, err
 	}
-	t.stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)
-	if err := t.stream.Wait(ctx); err != nil {
+	t.Stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)
+	if err := t.Stream.Wait(ctx); err != nil {
 		return base{}, joint.Error(err, t.abandon(b))
 	}
 	return b, nil
@@ -238,79 +219,30 @@ func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
 
 // abandon frees base slabs after the device's work on them.
 func (t *table) abandon(b base) error {
-	err := t.stream.Wait(context.Background())
+	err := t.Stream.Wait(context.Background())
 	b.slabs.Free()
 	return err
 }
 
 func (t *table) description(b base) Description {
 	return Description{
-		Base: b.slabs.Address(), Pool: alloc.PoolDescription(t.pool.Description()),
+		Base: b.slabs.Address(), Pool: alloc.PoolDescription(t.Pool.Description()),
 		Buckets: b.buckets, Seed: t.o.Seed, Mask: b.mask, SpecialOnes: b.ones, SpecialZero: b.zero,
 	}
 }
 
-func (t *table) Close() error {
-	return t.gate.Close(func() error {
-		// If a shared pool is open, the table's slabs are returned to it. Nothing may find them in the table after
-		// that.
-		shares := !t.ownPool && t.gate.Err() == nil
-		if shares {
-			if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
-				return err
-			}
-		}
-		t.gate.End()
-		return t.free(shares)
-	})
-}
+func (t *table) Close() error { return t.Handle.Close(t.free) }
 
 // free frees the table's memory. shares: the table has slabs of a pool that stays open.
-func (t *table) free(shares bool) error {
-	var err error
-	if t.stream != nil {
-		if shares {
-			err = t.releaseChains(t.base)
-		}
-		err = joint.Error(err, t.stream.Close())
+func (t *table) free(shares bool) (err error) {
+	if shares {
+		err = t.releaseChains(t.base)
 	}
-	if t.pipelines != nil {
-		err = joint.Error(err, t.pipelines.Close())
-		t.order.Close()
-	}
-	t.kernels.Close()
-	t.own.Release(&t.uses)
-	if t.counter != nil {
-		t.counter.Free()
-	}
-	if t.base.slabs != nil {
-		t.uses.Free(t.base.slabs.Free)
-		t.meter.Hold(0)
-	}
-	if t.ownPool {
-		err = joint.Error(err, t.pool.Close())
-	}
+	err = joint.Error(err, t.Free())
+	t.order.Close()
+	t.counter.Free()
+	t.Uses.Free(t.base.slabs.Free)
 	return err
-}
-
-// on records work completely or not at all, and registers that the stream uses the table's memory.
-func (t *table) on(s *vk.Stream, record func() error) error {
-	return recording.Naming(s, record, &t.uses, t.pool.Uses())
-}
-
-// changing is on for work that changes the table.
-func (t *table) changing(s *vk.Stream, record func() error) error {
-	return recording.Naming(s, record, &t.uses, t.pool.Uses(), &t.changes)
-}
-
-func (t *table) UsedOn(s *vk.Stream) {
-	leave, open := t.gate.Take()
-	defer leave()
-	if open {
-		t.uses.On(s)
-		t.pool.Uses().On(s)
-		t.changes.On(s)
-	}
 }
 
 // variant returns the name of a kernel's module for this sort of table.
@@ -321,7 +253,7 @@ func (t *table) words() int { return t.width.Bytes() / 4 }
 
 // protocol returns the name of the module of a kernel that changes slabs while others do.
 func (t *table) protocol(kernel string) string {
-	return recording.Protocol(t.d, kernel, t.width, t.keys)
+	return recording.Protocol(t.Device, kernel, t.width, t.keys)
 }
 
 // at returns the address of an element of a buffer, which has two words at 64 bits. It is 0 for a nil buffer.
@@ -330,35 +262,22 @@ func (t *table) at(b *vk.Buffer[uint32], i int) uint64 { return recording.At(b, 
 // groups returns the number of workgroups with that many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
-// Metrics returns those of the base slabs and of the pool.
-func (t *table) Metrics() structures.Metrics {
-	m := t.meter.Metrics(t.d)
-	m.Bytes += t.pool.Bytes()
-	m.Growths += t.pool.Growths()
-	return m
-}
-
 // Description returns the table as kernels see it now, or the zero value after Close.
 func (t *table) Description() Description {
-	leave, _ := t.gate.Take()
-	defer leave()
-	if t.gate.Err() != nil {
-		return Description{}
-	}
-	return t.description(t.base)
+	return handle.Describe(&t.Handle, func() Description { return t.description(t.base) })
 }
 
 func (t *table) Timings() []vk.Timing {
-	leave, _ := t.gate.Take()
+	leave, _ := t.Take()
 	defer leave()
-	return t.stream.Timings()
+	return t.Stream.Timings()
 }
 
 func (t *table) Constants() map[string]uint32 {
-	if t.gate == nil {
+	if t.Gate == nil {
 		return nil
 	}
-	c := t.pool.Constants()
+	c := t.Pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
 	return c
 }

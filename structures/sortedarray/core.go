@@ -111,7 +111,7 @@ func (a *array) apply(ctx context.Context, o pipeline.Operations) error {
 }
 
 func (a *array) len(ctx context.Context) (uint64, error) {
-	if err := a.core.EnterShared(ctx); err != nil {
+	if err := a.core.EnterQuery(ctx); err != nil {
 		return 0, err
 	}
 	defer a.core.LeaveShared()
@@ -119,11 +119,11 @@ func (a *array) len(ctx context.Context) (uint64, error) {
 }
 
 func (a *array) clear(ctx context.Context) error {
-	if err := a.core.Enter(ctx); err != nil {
+	if err := a.core.EnterAfter(ctx); err != nil {
 		return err
 	}
 	defer a.core.Leave()
-	a.core.Changed()
+	a.core.Changes.Made()
 	a.n = 0
 	return nil
 }
@@ -182,13 +182,13 @@ func (a *array) move(n int) error {
 		into.Free()
 		return err
 	}
-	a.core.Free(a.spare) // the old memory of the array
+	a.core.Drop(a.spare) // the old memory of the array
 	a.spare = spare
 	return err
 }
 
 func (a *array) stats(ctx context.Context) (Stats, error) {
-	if err := a.core.EnterShared(ctx); err != nil {
+	if err := a.core.EnterQuery(ctx); err != nil {
 		return Stats{}, err
 	}
 	defer a.core.LeaveShared()
@@ -206,19 +206,19 @@ func (a *array) bytes() (sum uint64) {
 }
 
 func (a *array) trim() {
-	if a.core.EnterOn(context.Background()) != nil {
+	if a.core.Enter(context.Background()) != nil {
 		return
 	}
 	defer a.core.Leave()
-	a.core.Free(a.spare)
+	a.core.Drop(a.spare)
 	a.spare = nil
 	a.core.Trim()
 }
 
 func (a *array) Close() error {
 	return a.core.Close(func() {
-		a.core.Free(a.run)
-		a.core.Free(a.spare)
+		a.core.Drop(a.run)
+		a.core.Drop(a.spare)
 		a.run, a.spare, a.n = nil, nil, 0
 	})
 }

@@ -31,7 +31,7 @@ func (a *array) deleteRange(ctx context.Context, ranges []structures.Range[uint6
 // without removes the keys of ranges, which must ascend and not overlap. left is the number of pairs that stay.
 func (a *array) without(ctx context.Context, ranges []structures.Range[uint64], left int) error {
 	if left == 0 {
-		a.core.Changed()
+		a.core.Changes.Made()
 		a.n = 0
 		return nil
 	}
@@ -58,6 +58,6 @@ func (a *array) without(ctx context.Context, ranges []structures.Range[uint64], 
 	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		return err
 	}
-	a.core.Changed()
+	a.core.Changes.Made()
 	return recording.Run(s, func() error { return a.replace(s, a.spare, a.core.Counted()) })
 }

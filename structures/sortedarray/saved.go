@@ -13,7 +13,7 @@ import (
 const savedName = "sortedarray"
 
 func (a *array) save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := a.core.EnterShared(ctx); err != nil {
+	if err := a.core.EnterQuery(ctx); err != nil {
 		return 0, err
 	}
 	defer a.core.LeaveShared()

@@ -79,7 +79,7 @@ func (u *updater) reserveSpare(pairs int) error {
 
 // reserveSpareOf is reserveSpare for exactly that many pairs.
 func (u *updater) reserveSpareOf(pairs int) (err error) {
-	u.core.Free(u.spare)
+	u.core.Drop(u.spare)
 	u.spare, err = runs.NewMemory(u.core.Device, u.core.Width(), pairs)
 	return err
 }

@@ -57,14 +57,6 @@ func (g *Gate) Leave() { g.leave(all) }
 // EnterShared is Enter for a query: other queries may be inside at the same time.
 func (g *Gate) EnterShared(ctx context.Context) error { return g.enter(ctx, part) }
 
-// EnterBehind is EnterShared for a query that comes behind the work that rest waits for, such as changes by streams.
-func (g *Gate) EnterBehind(ctx context.Context, rest func(context.Context) error) error {
-	if err := g.EnterShared(ctx); err != nil {
-		return err
-	}
-	return Unless(g.LeaveShared, func() error { return rest(ctx) })
-}
-
 // LeaveShared ends a call that entered with EnterShared.
 func (g *Gate) LeaveShared() { g.leave(part) }
 

@@ -86,7 +86,7 @@ func (r *Reader) Measure(ctx context.Context, d *Deletion) (total uint64, err er
 	if r.of.Exact() {
 		copy(d.keys, d.all.candidates)
 	} else {
-		for _, g := range d.all.groups(AtOnce(r.d)) {
+		for _, g := range d.all.groups(AtOnce(r.h.Device)) {
 			if err := r.count(ctx, d.all.part(g).ranges, d.keys[g.first:g.end]); err != nil {
 				return 0, err
 			}
@@ -103,7 +103,7 @@ func (r *Reader) cutUp(ctx context.Context, d *Deletion) error {
 	if d.cut {
 		return nil
 	}
-	p, err := r.cut(ctx, d.all.ranges, AtOnce(r.d))
+	p, err := r.cut(ctx, d.all.ranges, AtOnce(r.h.Device))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (r *Reader) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion,
 	}
 	list := new(listing)
 	defer list.free()
-	for _, g := range d.all.groups(AtOnce(r.d)) {
+	for _, g := range d.all.groups(AtOnce(r.h.Device)) {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (r *Reader) list(ctx context.Context, s *vk.Stream, l *listing, p pieces,
 	if candidates == 0 {
 		return 0, nil
 	}
-	if err := l.fit(r.d, r.width, m, candidates); err != nil {
+	if err := l.fit(r.h.Device, r.width, m, candidates); err != nil {
 		return 0, err
 	}
 	if err := pipeline.Ranges(p.ranges, r.width).Upload(ctx, l.memory, l.at(l.ranges)); err != nil {

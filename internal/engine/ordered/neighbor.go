@@ -23,22 +23,19 @@ const (
 // more steps than it can need, which only a stray write causes.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
 	keys, outKeys, outValues, found pipeline.Column) error {
-	ctx, end := r.progress.Begin(ctx)
-	defer end()
-	if err := r.of.Enter(ctx); err != nil {
-		return err
-	}
-	defer r.of.Leave()
-	search := &patience{Limits: r.of.Limits(), visits: firstVisits}
-	return r.asked(ctx, n, []pipeline.Column{keys, outKeys, outValues, found}, pipeline.Task{
+	search := &patience{visits: firstVisits}
+	return r.ask(ctx, n, []pipeline.Column{keys, outKeys, outValues, found}, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{
 				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3],
 				Left: c.Pending, N: c.Count, Resume: c.Retry, Visits: search.visits,
 			})
 		},
-		Recover: search.more,
-		Parts:   pipeline.PartsOfQueries,
+		Recover: func(ctx context.Context, pending int, stuck bool) error {
+			search.Limits = r.of.Limits()
+			return search.more(ctx, pending, stuck)
+		},
+		Parts: pipeline.PartsOfQueries,
 	})
 }
 
@@ -75,7 +72,7 @@ func (o OnStream) FinishNeighbors(ctx context.Context, to structures.Direction, 
 		return err
 	}
 	defer r.of.Leave()
-	err := cmp.Or(r.d.Accept("stream", s), pipeline.CheckDirection(to), r.needs(n, r.width, min(n.Count, 1)))
+	err := cmp.Or(r.h.Device.Accept("stream", s), pipeline.CheckDirection(to), r.needs(n, r.width, min(n.Count, 1)))
 	if err != nil {
 		return err
 	}
@@ -92,12 +89,12 @@ func (o OnStream) FinishNeighbors(ctx context.Context, to structures.Direction, 
 // needs returns an error if the buffers of searches on a stream do not suffice. asked is the width of the keys, and
 // left is the number of words for Left.
 func (r *Reader) needs(n structures.DeviceNeighbors, asked structures.Width, left int) error {
-	return cmp.Or(recording.NeedNumbers(r.d, n.Keys, "keys", n.Count, n.Count, asked),
-		recording.NeedNumbers(r.d, n.OutKeys, "keys for the result", n.Count, n.Count, r.width),
-		recording.NeedNumbers(r.d, n.OutValues, "values", n.Count, n.Count, r.width),
-		recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
-		recording.Need(r.d, n.Left, "words for the number left", n.Count, left),
-		recording.NeedCount(r.d, n.DeviceCount, n.Count))
+	return cmp.Or(recording.NeedNumbers(r.h.Device, n.Keys, "keys", n.Count, n.Count, asked),
+		recording.NeedNumbers(r.h.Device, n.OutKeys, "keys for the result", n.Count, n.Count, r.width),
+		recording.NeedNumbers(r.h.Device, n.OutValues, "values", n.Count, n.Count, r.width),
+		recording.Need(r.h.Device, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
+		recording.Need(r.h.Device, n.Left, "words for the number left", n.Count, left),
+		recording.NeedCount(r.h.Device, n.DeviceCount, n.Count))
 }
 
 // of are searches by their addresses.

@@ -31,8 +31,8 @@ func (q Queries[K, V]) FindInto(ctx context.Context, keys []K, values []V, found
 		pipeline.Fits(n, "found flags", found)); err != nil {
 		return err
 	}
-	return q.Reader.Find(ctx, n, pipeline.Keys(keys, q.width), pipeline.ValueResults(values, q.width),
-		pipeline.Result(found))
+	return q.ask(ctx, n, []pipeline.Column{pipeline.Keys(keys, q.width), pipeline.ValueResults(values, q.width),
+		pipeline.Result(found)}, q.lookups())
 }
 
 // Get is Find of one key.

@@ -23,8 +23,8 @@ func (r *Reader) Count(ctx context.Context, ranges []structures.Range[uint64], c
 		return err
 	}
 	defer r.of.Leave()
-	r.of.Meter().Query(len(ranges))
-	limit := AtOnce(r.d)
+	r.h.Meter.Query(len(ranges))
+	limit := AtOnce(r.h.Device)
 	if r.of.Exact() {
 		limit = math.MaxInt // the survey itself is the result
 	}
@@ -51,7 +51,7 @@ func (r *Reader) Count(ctx context.Context, ranges []structures.Range[uint64], c
 // count counts the keys of ranges that together have few enough candidates for one dispatch.
 func (r *Reader) count(ctx context.Context, ranges []structures.Range[uint64], counts []uint32) error {
 	columns := []pipeline.Column{pipeline.Ranges(ranges, r.width), pipeline.Out(counts)}
-	_, err := r.pipelines.Run(ctx, len(ranges), columns, pipeline.Task{
+	_, err := r.h.Pipelines.Run(ctx, len(ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Count(s, Counts{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count})
 		},
@@ -67,8 +67,8 @@ func (r *Reader) Range(ctx context.Context, ranges []structures.Range[uint64], t
 		return nil, err
 	}
 	defer r.of.Leave()
-	r.of.Meter().Query(len(ranges))
-	limit := AtOnce(r.d)
+	r.h.Meter.Query(len(ranges))
+	limit := AtOnce(r.h.Device)
 	p, err := r.cut(ctx, ranges, limit)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (r *Reader) Range(ctx context.Context, ranges []structures.Range[uint64], t
 		to.Grow(p.all())
 	}
 	counts := make([]uint32, len(ranges))
-	err = r.pipelines.Do(ctx, func(s *vk.Stream) error {
+	err = r.h.Pipelines.Do(ctx, func(s *vk.Stream) error {
 		for _, g := range p.groups(limit) {
 			if err := r.pairs(ctx, s, p.part(g), counts, to); err != nil {
 				return err
@@ -197,7 +197,7 @@ func (r *Reader) cut(ctx context.Context, ranges []structures.Range[uint64], lim
 // survey finds how many candidates pieces have.
 func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
 	columns := []pipeline.Column{pipeline.Ranges(p.ranges, r.width), pipeline.Out(p.candidates)}
-	_, err := r.pipelines.Run(ctx, len(p.ranges), columns, pipeline.Task{
+	_, err := r.h.Pipelines.Run(ctx, len(p.ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Survey(s, Survey{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count, Whole: whole})
 		},

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/handle"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
@@ -30,8 +31,6 @@ type Recorder interface {
 	// Changes returns the changes of the pairs.
 	Changes() *recording.Changes
 	Limits() Limits
-	// Meter returns the counter of calls on the structure.
-	Meter() *recording.Meter
 	// Exact reports whether Survey returns exact numbers of pairs, and not upper bounds.
 	Exact() bool
 
@@ -113,57 +112,32 @@ type Sink interface {
 
 // Reader answers queries.
 type Reader struct {
-	d         *vk.Device
-	width     structures.Width // of keys and values on the device
-	of        Recorder
-	pipelines *pipeline.Pool
-	own       *recording.Own
-	progress  *gate.Progress
+	h     *handle.Handle
+	width structures.Width // of keys and values on the device
+	of    Recorder
 }
 
 // NewReader returns the reader of a structure.
-func NewReader(d *vk.Device, w structures.Width, of Recorder, p *pipeline.Pool, own *recording.Own,
-	progress *gate.Progress) *Reader {
-	return &Reader{d, w, of, p, own, progress}
-}
+func NewReader(h *handle.Handle, w structures.Width, of Recorder) *Reader { return &Reader{h, w, of} }
 
 // words returns the number of 32-bit words of a key, or of a value, on the device.
 func (r *Reader) words() int { return r.width.Bytes() / 4 }
 
 // ask enters and does n queries.
 func (r *Reader) ask(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
-	ctx, end := r.progress.Begin(ctx)
+	ctx, end := r.h.Progress.Begin(ctx)
 	defer end()
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}
 	defer r.of.Leave()
-	return r.asked(ctx, n, columns, task)
-}
-
-// asked is ask for a caller that has entered.
-func (r *Reader) asked(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
-	r.of.Meter().Query(n)
-	return r.run(ctx, n, columns, task)
-}
-
-// run does queries without counting them, for the structure itself.
-func (r *Reader) run(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
+	r.h.Meter.Query(n)
 	task.Progress = gate.Told(ctx)
-	_, err := r.pipelines.Run(ctx, n, columns, task)
+	_, err := r.h.Pipelines.Run(ctx, n, columns, task)
 	return err
 }
 
-// Find looks up n keys.
-func (r *Reader) Find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
-	return r.ask(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
-}
-
-// Lookup is Find for the structure itself. The caller has entered.
-func (r *Reader) Lookup(ctx context.Context, n int, keys, values, found pipeline.Column) error {
-	return r.run(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
-}
-
+// lookups looks up the keys of the first column.
 func (r *Reader) lookups() pipeline.Task {
 	return pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -171,4 +145,12 @@ func (r *Reader) lookups() pipeline.Task {
 		},
 		Parts: pipeline.PartsOfQueries,
 	}
+}
+
+// Lookup looks up n keys for the structure itself, without counting them. The caller has entered.
+func (r *Reader) Lookup(ctx context.Context, n int, keys, values, found pipeline.Column) error {
+	task := r.lookups()
+	task.Progress = gate.Told(ctx)
+	_, err := r.h.Pipelines.Run(ctx, n, []pipeline.Column{keys, values, found}, task)
+	return err
 }

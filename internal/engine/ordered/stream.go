@@ -27,10 +27,10 @@ func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func()
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), check()); err != nil {
+	if err := cmp.Or(r.h.Device.Accept("stream", s), check()); err != nil {
 		return err
 	}
-	r.of.Meter().Query(queries)
+	r.h.Meter.Query(queries)
 	return r.of.On(s, record)
 }
 
@@ -38,11 +38,11 @@ func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func()
 func (o OnStream) Find(l structures.DeviceLookups) error {
 	r, s := o.Reader, o.Stream
 	return r.on(s, l.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.d, l.Keys, "keys", l.Count, l.Count, r.width),
-			recording.NeedNumbers(r.d, l.Values, "values", l.Count, l.Count, r.width),
-			recording.NeedFound(r.d, l), recording.NeedCount(r.d, l.DeviceCount, l.Count))
+		return cmp.Or(recording.NeedNumbers(r.h.Device, l.Keys, "keys", l.Count, l.Count, r.width),
+			recording.NeedNumbers(r.h.Device, l.Values, "values", l.Count, l.Count, r.width),
+			recording.NeedFound(r.h.Device, l), recording.NeedCount(r.h.Device, l.DeviceCount, l.Count))
 	}, func() error {
-		return r.own.Find(s, l, func(found uint64) error {
+		return r.h.Own.Find(s, l, func(found uint64) error {
 			return r.of.Find(s, Lookups{
 				Keys: l.Keys.Address(), Values: l.Values.Address(), Found: found, N: l.Count,
 				CountAt: l.DeviceCount.Address(), Order: l.Order,
@@ -55,10 +55,10 @@ func (o OnStream) Find(l structures.DeviceLookups) error {
 func (o OnStream) Count(c structures.DeviceCounts) error {
 	r, s := o.Reader, o.Stream
 	return r.on(s, c.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),
-			recording.Need(r.d, c.Counts, "counts", c.Count, c.Count),
-			recording.Need(r.d, c.Candidates, "words for the candidates", c.Count, 0),
-			recording.NeedCount(r.d, c.DeviceCount, c.Count))
+		return cmp.Or(recording.NeedNumbers(r.h.Device, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),
+			recording.Need(r.h.Device, c.Counts, "counts", c.Count, c.Count),
+			recording.Need(r.h.Device, c.Candidates, "words for the candidates", c.Count, 0),
+			recording.NeedCount(r.h.Device, c.DeviceCount, c.Count))
 	}, func() error {
 		return r.of.Count(s, Counts{
 			Ranges: c.Ranges.Address(), Out: c.Counts.Address(), Total: c.Candidates.Address(), N: c.Count,
@@ -75,12 +75,12 @@ func (o OnStream) Range(q structures.DeviceRanges) error {
 		one = 0 // there is nothing to write
 	}
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
-			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+one),
-			recording.Need(r.d, q.Candidates, "words for the candidates", q.Count, one),
-			recording.Need(r.d, q.Keys, "keys for the result", q.Count, 0),
-			recording.Need(r.d, q.Values, "values", q.Count, 0),
-			recording.NeedCount(r.d, q.DeviceCount, q.Count))
+		return cmp.Or(recording.NeedNumbers(r.h.Device, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
+			recording.Need(r.h.Device, q.Offsets, "offsets", q.Count, q.Count+one),
+			recording.Need(r.h.Device, q.Candidates, "words for the candidates", q.Count, one),
+			recording.Need(r.h.Device, q.Keys, "keys for the result", q.Count, 0),
+			recording.Need(r.h.Device, q.Values, "values", q.Count, 0),
+			recording.NeedCount(r.h.Device, q.DeviceCount, q.Count))
 	}, func() error {
 		if one == 0 {
 			return nil

@@ -80,7 +80,7 @@ func (w *Walk) open(ctx context.Context) error {
 		return err
 	}
 	defer leave()
-	limit := min(1<<20, AtOnce(w.r.d))
+	limit := min(1<<20, AtOnce(w.r.h.Device))
 	section, err := w.r.cut(ctx, w.sections[:1], limit)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
 	page := w.section.part(w.pages[0])
 	w.pages = w.pages[1:]
 	var n [1]uint32
-	err = w.r.pipelines.Do(ctx, func(s *vk.Stream) error { return w.r.pairs(ctx, s, page, n[:], to) })
+	err = w.r.h.Pipelines.Do(ctx, func(s *vk.Stream) error { return w.r.pairs(ctx, s, page, n[:], to) })
 	return err == nil && n[0] != 0, err
 }
 

@@ -5,7 +5,6 @@ package pipeline
 import (
 	"context"
 	"log/slog"
-	"math"
 	"slices"
 
 	"github.com/vkds/vkds/internal/engine/joint"
@@ -52,7 +51,7 @@ func (t *Turns) Wait(ctx context.Context) error {
 	return t.last.Wait(ctx)
 }
 
-// Task is the work of a Pipeline on the chunks of a batch.
+// Task is the work on the chunks of a batch.
 type Task struct {
 	// Record records the work on a chunk. If it returns an error that is Short, a smaller chunk is tried.
 	Record func(s *vk.Stream, c Chunk) error
@@ -77,14 +76,11 @@ const (
 	PartsInTurn    = 2 // for updates with Turns
 )
 
-// Pipeline carries batches in Go slices through the device in chunks. While some chunks are computed or transferred,
-// the next one is copied in and the previous one is copied out. A batch may be larger than the device's memory. If
-// there is no room for a chunk, smaller ones are tried. A Pipeline keeps its staging memory until it is closed, and
-// does one call at a time.
-type Pipeline struct {
-	d       *vk.Device
-	chunk   int // operations
-	direct  int // kernels use the host buffers themselves, without copies, if a chunk takes up to so many bytes
+// line carries one batch at a time through the device in chunks. While some chunks are computed or transferred, the
+// next one is copied in and the previous one is copied out. A batch may be larger than the device's memory. If there is
+// no room for a chunk, smaller ones are tried. A line keeps its staging memory until the pool is closed.
+type line struct {
+	of      *Pool
 	slots   []*slot
 	started int     // number of chunks begun in this batch; selects the next slot
 	batch   batch   // the call under way
@@ -97,34 +93,8 @@ const (
 
 	leastChunk = 1 << 8 // operations; smaller chunks are not tried if there is too little room
 
-	gpuChunk = 1 << 21
-	cpuChunk = 1 << 17 // a dispatch on a CPU device takes some 10 ms with these
-
 	leastPart = 1 << 19 // operations; submitting and waiting for fewer costs more than their copies
-
-	directOnGPU = 1 << 18 // bytes; docs/notes/measurements.md, "Small batches"
 )
-
-var chunkForTests int
-
-// InChunksOf is for tests. Pipelines that are made afterwards cut batches into chunks of n operations; 0 selects the
-// default.
-func InChunksOf(n int) { chunkForTests = n }
-
-// New makes a pipeline. It takes memory only when it is used.
-func New(d *vk.Device) *Pipeline {
-	p := &Pipeline{d: d, chunk: gpuChunk, direct: directOnGPU}
-	switch d.Info().Type { // these share memory with the host
-	case vk.CPU:
-		p.chunk, p.direct = cpuChunk, math.MaxInt
-	case vk.Integrated:
-		p.direct = math.MaxInt
-	}
-	if chunkForTests != 0 {
-		p.chunk = chunkForTests
-	}
-	return p
-}
 
 // batch is a call of Run.
 type batch struct {
@@ -136,33 +106,13 @@ type batch struct {
 	finished []Chunk
 }
 
-// Run carries a batch of n operations through the device. When it returns, no chunk is running. After an error, the
-// finished chunks have their outputs, and no other output was written, except statuses; left is the number of
-// operations that are not done. Cancellation is checked between chunks.
-func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) (left int, err error) {
-	b := &p.batch
-	*b = batch{n: n, columns: columns, task: task, left: n, finished: b.finished[:0]}
-	p.started = 0
-	panics := true
-	defer func() {
-		if panics { // a method of the context, or Progress
-			b.task.Progress = nil
-			_ = p.end(b, true)
-		}
-	}()
-	err = p.run(ctx, b)
-	err = joint.Error(err, p.end(b, err != nil))
-	panics = false
-	return b.left, err
-}
-
 // end waits for the chunks that are running. failed says that the batch stopped early. Chunks in flight are finished in
 // any case, because their memory will be used again.
-func (p *Pipeline) end(b *batch, failed bool) (err error) {
-	if failed {
-		err = p.clearUp(b)
+func (l *line) end(b *batch, failed bool) (err error) {
+	if failed { // the pending operations of a chunk stay pending
+		_, _, err = settle(l.inFlight(), b, false)
 	}
-	for _, s := range p.slots {
+	for _, s := range l.slots {
 		s.settled()
 		clear(s.columns[:cap(s.columns)]) // so that the caller's memory can be freed
 	}
@@ -187,8 +137,8 @@ func (b *batch) zero() {
 	}
 }
 
-func (p *Pipeline) run(ctx context.Context, b *batch) error {
-	chunk := p.chunkOf(b)
+func (l *line) run(ctx context.Context, b *batch) error {
+	chunk := l.chunkOf(b)
 	var ahead *slot // the slot of the next chunk, which is already being copied in
 	for first := 0; first < b.n; {
 		if err := context.Cause(ctx); err != nil {
@@ -196,16 +146,16 @@ func (p *Pipeline) run(ctx context.Context, b *batch) error {
 		}
 		s, err := ahead, error(nil)
 		if s == nil {
-			s, err = p.begin(b, first, chunk)
+			s, err = l.begin(b, first, chunk)
 		}
 		if err == nil {
-			ahead, err = p.ahead(b, s, chunk)
+			ahead, err = l.ahead(b, s, chunk)
 		}
 		if err == nil {
-			if err := p.turn(ctx, b); err != nil {
+			if err := l.turn(ctx, b); err != nil {
 				return err
 			}
-			err = p.start(s, b)
+			err = s.submit(b.task, true)
 		}
 		if err == nil {
 			first += s.chunk.Count
@@ -216,33 +166,33 @@ func (p *Pipeline) run(ctx context.Context, b *batch) error {
 			return err
 		}
 		// There may be room for smaller chunks.
-		if err := p.drain(ctx, b); err != nil {
+		if err := l.drain(ctx, b); err != nil {
 			return err
 		}
-		p.release()
+		l.release()
 		ahead, chunk = nil, max(leastChunk, count/2)
 	}
-	return p.drain(ctx, b)
+	return l.drain(ctx, b)
 }
 
 // begin assigns a slot to the chunk that begins with operation first, and returns nil if there is no such operation.
-func (p *Pipeline) begin(b *batch, first, chunk int) (*slot, error) {
+func (l *line) begin(b *batch, first, chunk int) (*slot, error) {
 	if first >= b.n {
 		return nil, nil
 	}
-	s, err := p.next()
+	s, err := l.next()
 	if err != nil {
 		return nil, err
 	}
-	if err = p.fill(s, first, min(chunk, b.n-first), b); err != nil {
-		p.started-- // the slot is empty
+	if err = l.fill(s, first, min(chunk, b.n-first), b); err != nil {
+		l.started-- // the slot is empty
 	}
 	return s, err
 }
 
 // ahead begins to copy the chunk after a slot's into another slot, if there is memory for it.
-func (p *Pipeline) ahead(b *batch, s *slot, chunk int) (*slot, error) {
-	next, err := p.begin(b, s.chunk.First+s.chunk.Count, chunk)
+func (l *line) ahead(b *batch, s *slot, chunk int) (*slot, error) {
+	next, err := l.begin(b, s.chunk.First+s.chunk.Count, chunk)
 	if Short(err) {
 		return nil, nil
 	}
@@ -250,22 +200,22 @@ func (p *Pipeline) ahead(b *batch, s *slot, chunk int) (*slot, error) {
 }
 
 // release frees the staging memory, while no chunk is in flight.
-func (p *Pipeline) release() {
-	for _, s := range p.slots {
+func (l *line) release() {
+	for _, s := range l.slots {
 		s.settled()
 		s.free()
 	}
 }
 
 // chunkOf returns the number of operations in the chunks of a batch.
-func (p *Pipeline) chunkOf(b *batch) int {
+func (l *line) chunkOf(b *batch) int {
 	parts := max(b.task.Parts, 1)
-	return min(p.chunk, max(leastPart, (b.n+parts-1)/parts))
+	return min(l.of.chunk, max(leastPart, (b.n+parts-1)/parts))
 }
 
 // turn finishes the oldest chunk if enough chunks are in flight.
-func (p *Pipeline) turn(ctx context.Context, b *batch) error {
-	open := p.inFlight()
+func (l *line) turn(ctx context.Context, b *batch) error {
+	open := l.inFlight()
 	if len(open) < chunksInFlight {
 		return nil
 	}
@@ -274,7 +224,7 @@ func (p *Pipeline) turn(ctx context.Context, b *batch) error {
 		return err
 	}
 	if left != 0 {
-		return p.drain(ctx, b)
+		return l.drain(ctx, b)
 	}
 	open[0].finish(b)
 	return nil
@@ -282,37 +232,37 @@ func (p *Pipeline) turn(ctx context.Context, b *batch) error {
 
 // next returns the slot that was used longest ago, emptied, or a new one. A batch of few chunks needs only as many
 // slots.
-func (p *Pipeline) next() (*slot, error) {
-	at := p.started % slots
-	if at == len(p.slots) {
-		stream, err := p.d.NewStream()
+func (l *line) next() (*slot, error) {
+	at := l.started % slots
+	if at == len(l.slots) {
+		stream, err := l.of.d.NewStream()
 		if err != nil {
 			return nil, err
 		}
-		p.slots = append(p.slots, &slot{stream: stream})
+		l.slots = append(l.slots, &slot{stream: stream})
 	}
-	p.started++
-	s := p.slots[at]
+	l.started++
+	s := l.slots[at]
 	s.settled()
-	return s, p.d.Accept("stream", s.stream) // fails if the device was closed, which freed the slot's memory
+	return s, l.of.d.Accept("stream", s.stream) // fails if the device was closed, which freed the slot's memory
 }
 
 // inFlight returns the slots that hold a chunk, the oldest first. The next call overwrites the slice.
-func (p *Pipeline) inFlight() []*slot {
-	p.open = p.open[:0]
-	for _, s := range p.slots {
+func (l *line) inFlight() []*slot {
+	l.open = l.open[:0]
+	for _, s := range l.slots {
 		if s.busy {
-			p.open = append(p.open, s)
+			l.open = append(l.open, s)
 		}
 	}
-	slices.SortFunc(p.open, func(a, b *slot) int { return a.chunk.First - b.chunk.First })
-	return p.open
+	slices.SortFunc(l.open, func(a, b *slot) int { return a.chunk.First - b.chunk.First })
+	return l.open
 }
 
 // drain waits for all chunks in flight and completes their pending operations.
-func (p *Pipeline) drain(ctx context.Context, b *batch) error {
+func (l *line) drain(ctx context.Context, b *batch) error {
 	var failure error
-	open, last := p.inFlight(), -1
+	open, last := l.inFlight(), -1
 	for {
 		var pending int
 		var err error
@@ -322,7 +272,7 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 			return failure
 		}
 		if err = context.Cause(ctx); err == nil {
-			logRetry(ctx, p.d, pending, pending == last)
+			logRetry(ctx, l.of.d, pending, pending == last)
 			err = b.task.Recover(ctx, pending, pending == last)
 		}
 		if err != nil {
@@ -330,19 +280,13 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 			return joint.Error(failure, err)
 		}
 		last = pending
-		failure = joint.Error(failure, p.again(open, b))
+		failure = joint.Error(failure, l.again(open, b))
 	}
 }
 
 // logRetry logs that operations were left pending and will be dispatched again.
 func logRetry(ctx context.Context, d *vk.Device, pending int, stuck bool) {
 	d.Log().LogAttrs(ctx, slog.LevelInfo, "batch retried", slog.Int("pending", pending), slog.Bool("stuck", stuck))
-}
-
-// clearUp waits for all chunks in flight. The pending operations of a chunk stay pending.
-func (p *Pipeline) clearUp(b *batch) error {
-	_, _, err := settle(p.inFlight(), b, false)
-	return err
 }
 
 // settle waits for chunks and finishes those that have nothing pending. If goOn is set and nothing has failed, it
@@ -371,22 +315,11 @@ func finish(open []*slot, b *batch) {
 }
 
 // again dispatches the pending operations of chunks, in the order of the batch.
-func (p *Pipeline) again(open []*slot, b *batch) error {
+func (l *line) again(open []*slot, b *batch) error {
 	var failure error
 	for _, s := range open {
 		s.chunk.Retry = true
 		failure = joint.Error(failure, s.submit(b.task, false))
 	}
 	return failure
-}
-
-// Close frees the staging memory.
-func (p *Pipeline) Close() error {
-	var err error
-	for _, s := range p.slots {
-		s.free()
-		err = joint.Error(err, s.stream.Close())
-	}
-	p.slots = nil
-	return err
 }

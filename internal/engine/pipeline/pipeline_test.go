@@ -24,7 +24,7 @@ type echo struct {
 // rig is a pipeline with a kernel for its tasks.
 type rig struct {
 	t *testing.T
-	f *Pipeline
+	f *Pool
 	k *vk.Kernel[echo]
 	// pendings is the number of operations that each of the next records leaves pending. Later records leave none.
 	pendings []uint32
@@ -43,7 +43,7 @@ func newRig(t *testing.T, chunk, direct int) *rig {
 	require.NoError(t, err)
 	counts, err := vk.NewHostBuffer[uint32](d, 64)
 	require.NoError(t, err)
-	f := &rig{t: t, f: New(d), k: k, counts: counts}
+	f := &rig{t: t, f: NewPool(d), k: k, counts: counts}
 	f.f.chunk, f.f.direct = chunk, direct
 	t.Cleanup(func() {
 		require.NoError(t, f.f.Close())
@@ -270,7 +270,7 @@ func TestRecoversInOrder(t *testing.T) {
 	}
 }
 
-func run(p *Pipeline, ctx context.Context, n int, columns []Column, task Task) error {
+func run(p *Pool, ctx context.Context, n int, columns []Column, task Task) error {
 	_, err := p.Run(ctx, n, columns, task)
 	return err
 }
@@ -353,7 +353,7 @@ func TestErrors(t *testing.T) {
 
 func TestWithoutMemory(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 20})
-	f := New(d)
+	f := NewPool(d)
 	defer f.Close()
 	n := 1 << 16
 	data := make([]uint64, n)

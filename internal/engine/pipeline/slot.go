@@ -36,10 +36,10 @@ const (
 )
 
 // fill begins to copy a chunk into a slot, concurrently with other chunks if it is large.
-func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
+func (l *line) fill(s *slot, first, count int, b *batch) error {
 	size := s.lay(first, count, b.columns)
-	s.direct = size <= p.direct
-	if err := s.reserve(p.d, size); err != nil {
+	s.direct = size <= l.of.direct
+	if err := s.reserve(l.of.d, size); err != nil {
 		return err
 	}
 	host := s.host.Slice()
@@ -75,12 +75,6 @@ func (s *slot) decode(host []byte, partly bool) {
 	for i := range s.columns {
 		s.columns[i].decode(host[s.at[i]:], found, partly)
 	}
-}
-
-// start submits the work on a slot's chunk.
-func (p *Pipeline) start(s *slot, b *batch) error {
-	s.filled.Wait() // now, because recording may submit the copy to the device when it waits for earlier work
-	return s.submit(b.task, true)
 }
 
 // lay assigns a part of the columns to the slot, and returns how many bytes its buffers need.
@@ -134,6 +128,7 @@ func (s *slot) free() {
 
 // submit records and submits a chunk: the copy in (the first time), the task's work, and the copy out.
 func (s *slot) submit(task Task, in bool) error {
+	s.filled.Wait() // now, because recording may submit the copy to the device when it waits for earlier work
 	if s.direct {
 		*s.pending() = 0
 	} else {

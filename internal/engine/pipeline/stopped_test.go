@@ -76,13 +76,13 @@ func TestDecodeFounds(t *testing.T) {
 
 // A batch is divided into its parts as long as these are large enough, and into chunks no larger than the device's.
 func TestParts(t *testing.T) {
-	p := &Pipeline{chunk: 1 << 21}
+	p := &Pool{chunk: 1 << 21}
 	for _, c := range []struct{ n, parts, chunk int }{
 		{1 << 26, 8, 1 << 21}, {1 << 22, 8, 1 << 19}, {1<<22 + 9, 8, 1<<19 + 2}, {1 << 20, 8, 1 << 19}, {5, 8, 1 << 19},
 		{1 << 26, 0, 1 << 21}, {1 << 22, 0, 1 << 21}, {1 << 20, 2, 1 << 19}, {1 << 22, 2, 1 << 21},
 	} {
-		require.Equal(t, c.chunk, p.chunkOf(&batch{n: c.n, task: Task{Parts: c.parts}}), c)
+		require.Equal(t, c.chunk, (&line{of: p}).chunkOf(&batch{n: c.n, task: Task{Parts: c.parts}}), c)
 	}
 	p.chunk = 1 << 17
-	require.Equal(t, 1<<17, p.chunkOf(&batch{n: 1 << 26, task: Task{Parts: 8}}))
+	require.Equal(t, 1<<17, (&line{of: p}).chunkOf(&batch{n: 1 << 26, task: Task{Parts: 8}}))
 }

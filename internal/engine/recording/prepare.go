@@ -3,38 +3,11 @@ package recording
 import (
 	"context"
 	"runtime"
-	"sync/atomic"
 
-	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 	"golang.org/x/sync/errgroup"
 )
-
-// Prepared says whether all kernels of a structure are made.
-type Prepared struct{ all atomic.Bool }
-
-// Prepare makes all kernels of a structure, in each of their forms, unless they are made already. kernels is called
-// while calls that change the structure wait.
-func (p *Prepared) Prepare(ctx context.Context, d *vk.Device, turns *gate.Gate, told *gate.Progress,
-	kernels func() (Table, []Form)) error {
-	ctx, end := told.Begin(ctx)
-	defer end()
-	if err := turns.EnterShared(ctx); err != nil {
-		return err
-	}
-	if p.all.Load() {
-		turns.LeaveShared()
-		return nil
-	}
-	all, forms := kernels()
-	turns.LeaveShared()
-	err := all.Prepare(ctx, d, gate.Told(ctx), forms...)
-	if err == nil {
-		p.all.Store(true)
-	}
-	return err
-}
 
 // together does n steps that make kernels, several at a time, and calls progress with the number of steps done. The
 // first error stops it. So does the end of the context, between two kernels.

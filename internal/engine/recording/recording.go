@@ -106,17 +106,6 @@ func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 	return Of[P](module, workgroup, constants...).Kernel(k, s)
 }
 
-// ask returns a kernel, which it makes if necessary.
-func ask[P any](k *Kernels, o spec) (*vk.Kernel[P], error) {
-	if err := k.Err(); err != nil {
-		return nil, err
-	}
-	if o.overPool {
-		o = o.in(k.form())
-	}
-	return get[P](k.d, nil, o)
-}
-
 // get returns a kernel of a device. p is nil in calls that record.
 func get[P any](d *vk.Device, p *preparation, o spec) (*vk.Kernel[P], error) {
 	all := keptOf(d)

@@ -84,8 +84,14 @@ func (o spec) key(push reflect.Type) key {
 // Kernel returns the kernel, to be recorded into a stream. The first call on a device makes it. After Kernels.Close,
 // Kernel returns vk.ErrClosed. If the kernel can't be made, the stream drops its batch (vk.Stream.Fail), because a
 // stage would be missing.
-func (o Spec[P]) Kernel(k *Kernels, s *vk.Stream) (*vk.Kernel[P], error) {
-	kernel, err := ask[P](k, o.spec)
+func (o Spec[P]) Kernel(k *Kernels, s *vk.Stream) (kernel *vk.Kernel[P], err error) {
+	if err = k.Err(); err == nil {
+		in := o.spec
+		if o.overPool {
+			in = o.in(k.form())
+		}
+		kernel, err = get[P](k.d, nil, in)
+	}
 	if err == nil && failing != nil {
 		err = failing(o.module)
 	}

@@ -216,6 +216,9 @@ func (p *Pool) form(light bool) recording.Form {
 // block until it needs a second one, which it never gives back. Options.MaxBytes may leave no room for a second one.
 // The caller need not have entered.
 func (p *Pool) Forms() (all []map[string]uint32) {
+	if p == nil {
+		return nil
+	}
 	if p.Light() {
 		all = append(all, maps.Clone(p.form(true)))
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/handle"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
@@ -48,44 +49,33 @@ type Batch struct {
 
 // Core is the common part of a sorted array and an LSM. Its Reader answers their queries.
 type Core struct {
+	handle.Handle
 	*ordered.Reader
-	Device     *vk.Device
 	Primitives *primitives.Primitives
 	Queries    *runs.Queries
-	Stream     *vk.Stream // for work outside of batches
 	Rows       *vk.Buffer[uint64]
-	Progress   *gate.Progress
 	Columns    saved.Columns // the types of keys and values
 
-	of        Structure
-	counted   *vk.HostBuffer[uint32] // a word, for a caller that has entered alone and waits for the stream
-	pipelines *pipeline.Pool
-	settling  sync.Mutex // guards what Settle changes
-	scratch   recording.Scratch
-	own       *recording.Own
-	uses      vk.Uses           // of the structure's memory
-	changes   recording.Changes // of the contents
-	gate      *gate.Gate
-	meter     recording.Meter
-	prepared  recording.Prepared
+	of       Structure
+	counted  *vk.HostBuffer[uint32] // a word, for a caller that has entered alone and waits for the stream
+	settling sync.Mutex             // guards what Settle changes
+	scratch  recording.Scratch
 }
 
 // Bare initializes the core of a structure that was never opened, whose calls return errors.
 func (c *Core) Bare(of saved.Columns) {
 	c.Columns = of
-	c.Reader = ordered.NewReader(nil, c.Width(), recorder{c}, nil, nil, nil)
+	c.Reader = ordered.NewReader(&c.Handle, c.Width(), recorder{c})
 }
 
 // Open makes the core of a structure. Close it even after an error.
 func (c *Core) Open(d *vk.Device, columns saved.Columns, of Structure, progress structures.Progress) error {
-	c.gate = gate.New()
-	c.Device, c.Columns, c.of, c.Progress = d, columns, of, gate.NewProgress(progress)
+	c.Bare(columns)
+	c.Handle.Open(d, progress)
+	c.of = of
 	w := c.Width()
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives, w)
-	c.pipelines = pipeline.NewPool(d)
-	c.own = recording.NewOwn(d)
-	c.Reader = ordered.NewReader(d, w, recorder{c}, c.pipelines, c.own, c.Progress)
 	c.scratch = recording.NewScratch(d)
 	var err error
 	if c.Stream, err = d.NewStream(); err != nil {
@@ -115,55 +105,25 @@ func (c *Core) Widths() primitives.Widths {
 // allKeysAt is the index in Rows of the range of all keys, after the rows of the stack.
 const allKeysAt = 4 * runs.StackRows
 
-// Err returns an error if the structure is not open. Calls check it before they look at their arguments.
-func (c *Core) Err() error { return c.gate.Err() }
+// EnterQuery, EnterAfter and EnterAlone are those of the handle. They also settle dropped updates.
+func (c *Core) EnterQuery(ctx context.Context) error { return c.settle(c.Handle.EnterQuery(ctx)) }
 
-// Enter begins a call that needs the core for itself. It waits for the calls before it and for the updates of all
-// streams. Leave ends the call. Queries enter by themselves, and run at the same time.
-func (c *Core) Enter(ctx context.Context) error {
-	return c.enter(ctx, c.gate.Enter, c.gate.Leave, false)
-}
+func (c *Core) EnterAfter(ctx context.Context) error { return c.settle(c.Handle.EnterAfter(ctx)) }
 
-// EnterShared is Enter for a call that changes nothing; several such calls run at the same time. LeaveShared ends the
-// call.
-func (c *Core) EnterShared(ctx context.Context) error {
-	return c.enter(ctx, c.gate.EnterShared, c.gate.LeaveShared, false)
-}
-
-// LeaveShared ends a call that EnterShared began.
-func (c *Core) LeaveShared() { c.gate.LeaveShared() }
-
-// EnterAlone is Enter for a call that changes the structure. It waits for all work of all streams.
 func (c *Core) EnterAlone(ctx context.Context) error {
-	return c.enter(ctx, c.gate.Enter, c.gate.Leave, true)
-}
-
-// EnterOn is Enter for a call that records on a stream. It waits only for the calls before it.
-func (c *Core) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
-
-func (c *Core) enter(ctx context.Context, enter func(context.Context) error, leave func(), alone bool) error {
-	if err := enter(ctx); err != nil {
+	if err := c.Handle.EnterAlone(ctx); err != nil {
 		return err
 	}
-	return gate.Unless(leave, func() error {
-		return c.behind(alone, func(u *vk.Uses) error { return u.Rest(ctx) })
-	})
+	return gate.Unless(c.Handle.Leave, func() error { return c.settle(c.Changes.Rest(ctx)) })
 }
 
-// behind makes a call come after the updates of other streams, or after all their work, and then settles dropped
-// updates.
+// settle settles dropped updates, if a call that must come after the updates of other streams does (err is nil).
 //
-// When a stream is submitted, changes is told last. So when come lets the call pass, the outcome that Settle reads is
-// final, even if another goroutine submits the stream just then. Of concurrent queries, the first one settles
+// When a stream is submitted, Changes is told last. So when Changes lets the call pass, the outcome that Settle reads
+// is final, even if another goroutine submits the stream just then. Of concurrent queries, the first one settles
 // everything, and the others read state that no longer changes. A query on the stream of the updates themselves follows
 // them there.
-func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
-	if all {
-		if err := come(&c.uses); err != nil {
-			return err
-		}
-	}
-	err := come(&c.changes.Uses)
+func (c *Core) settle(err error) error {
 	if err == nil {
 		c.settling.Lock()
 		defer c.settling.Unlock()
@@ -175,63 +135,46 @@ func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 // on records a query or an update into a stream, completely or not at all, after the updates of other streams, or after
 // all their work. The caller has entered.
 func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
-	if err := c.behind(updates, func(u *vk.Uses) error { return u.Order(s) }); err != nil {
+	use := c.Using
+	if updates {
+		if err := c.Uses.Order(s); err != nil {
+			return err
+		}
+		use = c.Changing
+	}
+	if err := c.settle(c.Changes.Order(s)); err != nil {
 		return err
 	}
-	if updates {
-		return recording.Naming(s, record, &c.uses, &c.changes)
-	}
-	return recording.Naming(s, record, &c.uses)
+	return use(s, record)
 }
 
-// Free frees memory of the structure after the work that uses it.
-func (c *Core) Free(m *runs.Memory) { c.uses.Free(m.Free) }
+// Drop frees memory of the structure after the work that uses it.
+func (c *Core) Drop(m *runs.Memory) { c.Uses.Free(m.Free) }
 
 // Leave ends a call.
 func (c *Core) Leave() {
 	if before, now := c.Hold(); now > before {
-		c.meter.Grow()
+		c.Meter.Grow()
 		c.Device.Log().Info("runs grown", "bytes", now, "bytes_before", before)
 	}
-	c.gate.Leave()
+	c.Handle.Leave()
 }
 
 // Hold updates how much memory the structure has, and returns the value before and now.
 func (c *Core) Hold() (before, now uint64) {
 	now = 8*4*runs.StackRows + c.of.Held() // the stack's rows, and its runs
-	return c.meter.Hold(now), now
+	return c.Meter.Hold(now), now
 }
-
-// Rebuilt counts a rebuild of the structure.
-func (c *Core) Rebuilt() { c.meter.Rebuild() }
-
-// Metrics returns the counters.
-func (c *Core) Metrics() structures.Metrics { return c.meter.Metrics(c.Device) }
-
-// Take is Enter for a call that cannot fail. leave ends it.
-func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
-
-// Changed records that the contents of the structure have changed.
-func (c *Core) Changed() { c.changes.Made() }
 
 // Close waits for the calls before it, and frees the core after the work that streams have recorded. free frees the
 // rest of the structure. Further calls do nothing.
 func (c *Core) Close(free func()) error {
-	return c.gate.Close(func() (err error) {
-		c.gate.End()
-		if c.Stream != nil {
-			err = c.Stream.Close()
-		}
-		err = joint.Error(err, c.pipelines.Close(), c.Queries.Close(), c.Primitives.Close())
+	return c.Handle.Close(func(bool) error {
+		err := joint.Error(c.Free(), c.Queries.Close(), c.Primitives.Close())
 		c.Trim()
-		if c.counted != nil {
-			c.uses.Free(c.counted.Free)
-		}
-		if c.Rows != nil {
-			c.uses.Free(c.Rows.Free)
-		}
+		c.Uses.Free(c.counted.Free)
+		c.Uses.Free(c.Rows.Free)
 		free()
-		c.meter.Hold(0)
 		return err
 	})
 }
@@ -242,14 +185,14 @@ func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scrat
 
 // UpdateScratch is Scratch for updates of the structure, which never overlap.
 func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
-	return c.scratch.TakeShared(s, &c.uses, bytes)
+	return c.scratch.TakeShared(s, &c.Uses, bytes)
 }
 
 // ScratchBytes returns how much memory the scratch takes.
-func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() }
+func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() + c.Own.Bytes() }
 
 // Trim frees the scratch after the work that uses it.
 func (c *Core) Trim() {
-	c.scratch.Release(&c.uses)
-	c.own.Release(&c.uses)
+	c.scratch.Release(&c.Uses)
+	c.Own.Release(&c.Uses)
 }

@@ -9,14 +9,10 @@ import (
 )
 
 // Prepare makes all kernels that calls on the structure may need (structures.Dictionary).
-func (c *Core) Prepare(ctx context.Context) error {
-	return c.prepared.Prepare(ctx, c.Device, c.gate, c.Progress, func() (recording.Table, []recording.Form) {
-		return c.kernels(), nil
-	})
-}
+func (c *Core) Prepare(ctx context.Context) error { return c.Handle.Prepare(ctx, c.kernels) }
 
 func (c *Core) kernels() recording.Table {
-	return slices.Concat(c.Queries.Kernels(c.Columns.Values.Type, c.of.Unique()), c.own.FindKernels(),
+	return slices.Concat(c.Queries.Kernels(c.Columns.Values.Type, c.of.Unique()), c.Own.FindKernels(),
 		recording.KernelsOf[primitives.Operation](c.Primitives,
 			primitives.SortArgs{Widths: c.Widths()},
 			primitives.SortArgs{Widths: c.Widths(), Values: recording.Align},

@@ -14,13 +14,12 @@ import (
 // recorder is the core as its Reader uses it.
 type recorder struct{ *Core }
 
-func (c recorder) Enter(ctx context.Context) error   { return c.EnterShared(ctx) }
-func (c recorder) EnterOn(ctx context.Context) error { return c.gate.EnterShared(ctx) }
+func (c recorder) Enter(ctx context.Context) error   { return c.EnterQuery(ctx) }
+func (c recorder) EnterOn(ctx context.Context) error { return c.EnterShared(ctx) }
 func (c recorder) Leave()                            { c.LeaveShared() }
 
 func (c recorder) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
-func (c recorder) Meter() *recording.Meter                    { return &c.meter }
-func (c recorder) Changes() *recording.Changes                { return &c.changes }
+func (c recorder) Changes() *recording.Changes                { return &c.Core.Changes }
 func (c recorder) Exact() bool                                { return c.of.Unique() }
 
 // maxNeighborVisits is the most keys that a search for a neighbor reads in one dispatch.

@@ -52,7 +52,7 @@ func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err er
 	st, part := c.of.Stack(), c.Queries.AtOnce()
 	all := int(st.Pairs())
 	sum := new([2]uint64)
-	err = c.pipelines.Do(ctx, func(s *vk.Stream) error {
+	err = c.Pipelines.Do(ctx, func(s *vk.Stream) error {
 		for next := 0; next < all; next += part {
 			first, n := next, min(part, all-next)
 			if err := context.Cause(ctx); err != nil {

@@ -39,7 +39,7 @@ func folds(kind structures.Kind) bool {
 // Update does a batch of updates of one kind from Go slices, or a Mixed one of insertions. The caller has entered.
 // Without statuses it saves a sort, unless values depend on those that are there.
 func (c *Core) Update(ctx context.Context, o pipeline.Operations) error {
-	c.meter.Batch(o.Kind, o.N)
+	c.Meter.Batch(o.Kind, o.N)
 	columns := []pipeline.Column{o.Keys, o.Values, {}, {}}
 	if o.Kind == structures.Mixed {
 		columns[2] = pipeline.In(o.Kinds)
@@ -48,7 +48,7 @@ func (c *Core) Update(ctx context.Context, o pipeline.Operations) error {
 		columns[3] = pipeline.Statuses(o.Status)
 	}
 	turns := new(pipeline.Turns)
-	left, err := c.pipelines.Run(ctx, o.N, columns, pipeline.Task{
+	left, err := c.Pipelines.Run(ctx, o.N, columns, pipeline.Task{
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			turns.Take(s)
 			b := Batch{Kind: o.Kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2],
@@ -72,7 +72,7 @@ func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint6
 	if err != nil {
 		return err
 	}
-	c.Changed()
+	c.Changes.Made()
 	switch {
 	case b.Kind == structures.Mixed || folds(b.Kind):
 		b, err = c.fold(s, b, statuses)
@@ -215,7 +215,7 @@ func (c *Core) On(s *vk.Stream) OnStream {
 // Update records a batch of updates of one kind.
 func (o OnStream) Update(ctx context.Context, kind structures.Kind, u structures.DeviceBatch) error {
 	c, s := o.core, o.Stream
-	if err := c.EnterOn(ctx); err != nil {
+	if err := c.Enter(ctx); err != nil {
 		return err
 	}
 	defer c.Leave()
@@ -226,7 +226,7 @@ func (o OnStream) Update(ctx context.Context, kind structures.Kind, u structures
 	if err != nil || u.Count == 0 {
 		return err
 	}
-	c.meter.Batch(kind, u.Count)
+	c.Meter.Batch(kind, u.Count)
 	b := Batch{Kind: kind, Keys: u.Keys.AddressOf(u.First << c.Width()), N: u.Count}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First << c.Width())
@@ -252,7 +252,7 @@ func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structu
 // Finish waits for the stream of a batch. No batch leaves anything pending.
 func (o OnStream) Finish(ctx context.Context, kind structures.Kind, u structures.DeviceBatch) error {
 	c, s := o.core, o.Stream
-	if err := c.EnterOn(ctx); err != nil {
+	if err := c.Enter(ctx); err != nil {
 		return err
 	}
 	err := c.check(s, kind, u)
