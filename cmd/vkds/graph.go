@@ -224,7 +224,6 @@ of edges of a vertex; in a directed graph, only edges that lead from it count.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	s.add(flags, graphFlags{directed: true, multi: true})
 	return c
@@ -315,7 +314,6 @@ ids. In a directed graph, they are the vertices that its edges lead to. With
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&s.options.Weighted, "weighted", false, "add the edges' weights")
 	rows.add(flags, "vertex", "neighbor", "weight")
 	s.add(flags, graphFlags{directed: true, weight: true})

@@ -112,7 +112,6 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 		})
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&from, "from", "", "the `vertex` to begin at")
 	_ = c.MarkFlagRequired("from") // it exists
 	rows.add(flags, columns...)
@@ -153,7 +152,6 @@ are texts, the one that came first).
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&each, "vertices", false, "print each vertex, with the least one of its\ncomponent")
 	rows.add(flags, labelColumns...)
 	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices rows`
@@ -195,7 +193,6 @@ each vertex has at least k neighbours.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	rows.add(flags, coreColumns...)
 	s.add(flags, graphFlags{live: true})
 	return c
@@ -227,7 +224,6 @@ are neighbours.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	s.add(flags, graphFlags{live: true})
 	return c
@@ -265,8 +261,7 @@ until one changes them by at most --tolerance in total, or --iterations times.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.Var(limitFlag{&top}, "top", "print only the `K` highest")
+	flags.Var(limitFlag(&top), "top", "print only the `K` highest")
 	flags.Float32Var(&o.Damping, "damping", 0.85, "share of a rank that goes along edges")
 	flags.Float32Var(&o.Tolerance, "tolerance", 1e-6,
 		"stop when an iteration changes all ranks by at most\nthis in total")

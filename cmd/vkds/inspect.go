@@ -53,7 +53,6 @@ kept of them, each with the times between which it was valid.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&picture, "svg", "", "`file` to draw to; \"-\" is standard output")
 	_ = c.MarkFlagRequired("svg") // it exists
 	flags.StringVar(&near, "near", "", "of a tree: the `key` whose leaf is drawn\n(default: one in the middle)")

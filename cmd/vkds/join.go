@@ -54,7 +54,6 @@ all cores and not on the GPU, because most of the time is reading and writing.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&j.on, "on", nil, "compare these `columns`, by name or by number from 1;\n"+
 		"LEFT=RIGHT if they have two names")
 	flags.StringSliceVar(&j.names[0], "left-columns", nil, "print these `columns` of LEFT")

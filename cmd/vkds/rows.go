@@ -30,7 +30,7 @@ type tables struct {
 	skipped int64    // rows
 	keys    []int    // the columns that are compared, by which --partition chooses rows
 	ahead   division // of rows, before they are used; the zero value: they are not divided
-	part    partitionFlag
+	part    partition
 	names   []string // of the columns of the last file
 	memory  uint64   // 0: not bounded
 
@@ -47,19 +47,10 @@ func (t *tables) batch(columns int) int {
 	return int(min(uint64(rowsAtATime), max(least, t.memory/perRow)))
 }
 
-// partitionFlag is I/N: the rows whose hash has the I-th part of N.
-type partitionFlag struct{ i, n int }
+// partition is I/N: the rows whose hash has the I-th part of N.
+type partition struct{ i, n int }
 
-func (p *partitionFlag) Type() string { return "I/N" }
-
-func (p *partitionFlag) String() string {
-	if p.n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d/%d", p.i, p.n)
-}
-
-func (p *partitionFlag) Set(text string) error {
+func (p *partition) set(text string) error {
 	i, n, _ := strings.Cut(text, "/")
 	var errs [2]error
 	p.i, errs[0] = strconv.Atoi(i)
@@ -74,9 +65,10 @@ func (t *tables) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&t.said, "type", nil, "`COLUMN=TYPE`: "+typeHelp+"\n(may be given for several columns)")
 	flags.Var(formatFlag(&t.options.Format), "format", "how tables are stored (see \"vkds help keys\")")
 	t.text.add(flags)
-	flags.Var(nullFlag{&t.options.Null}, "null", "read empty fields and NULLs as this value")
-	flags.Var(&t.part, "partition", "read only the rows of this part of N; rows with equal\n"+
-		"values in the columns that are compared are in one part")
+	addNull(flags, &t.options, "")
+	flags.Var(&said{kind: "I/N", set: t.part.set}, "partition",
+		"read only the rows of this part of N; rows with equal\n"+
+			"values in the columns that are compared are in one part")
 	flags.BoolVar(&t.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
 }
 
@@ -289,7 +281,7 @@ func (r *rows) lacks(columns []int, i int) bool {
 }
 
 // takePart removes the rows that are in other parts.
-func (r *rows) takePart(by []int, part partitionFlag) {
+func (r *rows) takePart(by []int, part partition) {
 	if part.n < 2 {
 		return
 	}

@@ -50,7 +50,6 @@ most of the time is reading and writing.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&s.by, "by", nil, "sort by these `columns`, by name or by number from 1")
 	flags.StringSliceVar(&s.descending, "descending", nil, "the greatest values of these --by `columns` come first")
 	flags.StringSliceVar(&s.options.Verbatim, "columns", nil, "print these `columns` (default: all)")

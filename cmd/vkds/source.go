@@ -61,7 +61,8 @@ func (s *source) addTable(c *cobra.Command) {
 	flags.Var(formatFlag(&s.options.Format), "format",
 		"format of the table: csv, parquet, arrow, or binary:\nu32le, u32be, u64le, u64be")
 	s.text.add(flags)
-	addNull(flags, &s.options)
+	s.options.SkipNull = true
+	addNull(flags, &s.options, skippedNull)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
 }
 

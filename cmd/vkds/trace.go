@@ -65,7 +65,6 @@ of what the structure had before only what the events tell.
 		RunE: func(c *cobra.Command, arguments []string) error { return t.run(c.Context(), g, arguments) },
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&t.output, "output", "o", "", "`file` of the page; \"-\" is standard output")
 	_ = c.MarkFlagRequired("output") // it exists
 	flags.StringVar(&t.ops, "ops", "", "`file` of the operations; \"-\" is standard input")

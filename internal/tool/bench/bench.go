@@ -235,8 +235,8 @@ func (s *session) fail(format string, args ...any) {
 func (s *session) measurement(n, operations int) Measurement {
 	m := Measurement{Structure: s.name, Op: s.op.Name, N: n, Operations: operations, Load: max(s.own.Load, s.own.Fill),
 		Tile: s.own.Tile, Length: s.own.Length, Stale: s.own.Stale, Changed: s.own.Changed}
-	if s.own.Order != Random {
-		m.Order = s.own.Order.String()
+	if s.own.Order != random {
+		m.Order = s.own.Order
 	}
 	if s.own.Keys != "" {
 		m.Order = filepath.Base(s.own.Keys)
@@ -246,8 +246,8 @@ func (s *session) measurement(n, operations int) Measurement {
 		m.Form = s.own.Form.String()
 	case s.own.Path != 0:
 		m.Form = s.own.Path.String()
-	case s.own.Pool != LightPool:
-		m.Form = "pool " + s.own.Pool.String()
+	case s.own.Pool == fullPool:
+		m.Form = "pool " + s.own.Pool
 	}
 	if s.width == structures.Bits64 {
 		m.Width = 64

@@ -26,7 +26,7 @@ func onFilter(cell func(s *session, f bloom, keys structures.DeviceBatch)) func(
 		f := open[bloom](s, filter.Options{Capacity: s.n}, filter.New[uint32], filter.New[uint64])
 		defer f.Close()
 		defer s.ending()
-		cell(s, f, structures.DeviceBatch{Count: s.n, Keys: s.elements("keys "+s.keys.order.String(), s.keys.key)})
+		cell(s, f, structures.DeviceBatch{Count: s.n, Keys: s.elements("keys "+s.keys.order, s.keys.key)})
 	}
 }
 
