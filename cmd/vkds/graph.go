@@ -117,9 +117,7 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 	if file.Loops > 0 && !s.options.Multi {
 		note += fmt.Sprintf("; %s from a vertex to itself left out", grouped(file.Loops))
 	}
-	if file.Skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(file.Skipped))
-	}
+	note += andSkipped(file.Skipped)
 	if s.options.Weighted && file.Weights == nil {
 		note += "; no weights (of a table, --weight names their column)"
 	}

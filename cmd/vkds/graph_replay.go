@@ -141,9 +141,7 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 		err := file.Read(&batch, r.batch)
 		if err == io.EOF {
 			note := "replayed " + rate(rows, "rows", time.Since(started))
-			if n := file.Skipped(); n > 0 {
-				note += fmt.Sprintf("; %s skipped", grouped(n))
-			}
+			note += andSkipped(file.Skipped())
 			r.note("%s", note)
 			return nil
 		}

@@ -229,9 +229,7 @@ func (q *grouping) answer(ctx context.Context, paths []string) error {
 	if q.spilled {
 		note += "; some rows were in temporary files"
 	}
-	if q.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(q.skipped))
-	}
+	note += andSkipped(q.skipped)
 	q.note("%s", note)
 	return nil
 }
@@ -264,6 +262,37 @@ func (v aggregate) check(t keytype.Type, path string) error {
 		return fmt.Errorf("%s: %s needs values that have an order, and those of the column are text", path, v.name)
 	}
 	return nil
+}
+
+// level has the groups of some rows, and the rows whose groups have no room.
+type level struct {
+	*grouping
+	*groupBy
+	left spill
+}
+
+func (q *grouping) newLevel(d division) *level {
+	return &level{grouping: q, groupBy: newGroupBy(q.keys, q.asked, d)}
+}
+
+// add adds rows.
+func (l *level) add(r *rows) error {
+	all, seen := l.bytes()
+	full := all >= l.memory && l.len() > 0 // each level has some groups, so there is a last one
+	if full {
+		if seen > 2*l.memory {
+			return errManyDistinct
+		}
+		if r.left == nil {
+			r.left = make([]bool, cap(r.hashes))
+		}
+		clear(r.left)
+	}
+	l.groupBy.add(r, full)
+	if !full {
+		return nil
+	}
+	return l.left.add(r)
 }
 
 // finish makes rows of the groups, those that are printed or go to temporary files, and then the same of the rows whose

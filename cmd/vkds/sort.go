@@ -122,9 +122,7 @@ func (s *sorting) answer(ctx context.Context, paths []string) error {
 	if s.spilled > 0 {
 		note += "; " + plural(int64(s.spilled), "temporary file")
 	}
-	if s.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(s.skipped))
-	}
+	note += andSkipped(s.skipped)
 	s.note("%s", note)
 	return nil
 }

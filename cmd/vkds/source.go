@@ -158,9 +158,7 @@ func (s *source) pass(ctx context.Context, g *global, device *opening, path stri
 	if replaced := l.rows - int64(l.pairs); replaced > 0 {
 		note += fmt.Sprintf("; %s replaced an earlier one of the same key", grouped(replaced))
 	}
-	if l.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(l.skipped))
-	}
+	note += andSkipped(l.skipped)
 	g.note("%s", note)
 	return &l.dictionary, nil
 }

@@ -118,9 +118,7 @@ func (t *tally) count(path string, o input.Options) error {
 	}
 	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)),
 		nameOf(t.loader.device), grouped(len(t.keys)))
-	if t.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))
-	}
+	note += andSkipped(t.skipped)
 	t.note("%s", note)
 	return nil
 }

@@ -179,7 +179,7 @@ func (at setting) of(p Op) setting {
 }
 
 // settings combines all values of the benchmark's axes. Error: *vk.OptionError.
-func (b *benchmark) settings(o *Options) ([]setting, error) {
+func (b *Benchmark) settings(o *Options) ([]setting, error) {
 	all := []setting{{}}
 	for _, x := range Axes {
 		if !b.has(x.Name) {
@@ -204,7 +204,7 @@ func (b *benchmark) settings(o *Options) ([]setting, error) {
 }
 
 // standard returns the default of an axis.
-func (b *benchmark) standard(x Axis) string {
+func (b *Benchmark) standard(x Axis) string {
 	if x.Name == "n" {
 		return strconv.Itoa(bits.Len(uint(b.size)) - 1)
 	}
@@ -213,7 +213,7 @@ func (b *benchmark) standard(x Axis) string {
 
 // check completes the options of a benchmark. It returns an error for an unknown operation, and for an axis that none
 // of the operations depends on.
-func (o *Options) check(b *benchmark) error {
+func (o *Options) check(b *Benchmark) error {
 	if o.Repeat < 0 || o.WarmUp < 0 {
 		return &vk.OptionError{Option: "--repeat, --warm-up", Reason: "negative"}
 	}

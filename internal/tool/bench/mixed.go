@@ -179,7 +179,7 @@ func (s *session) mix(mix mixture) {
 			if b.count > s.n { // the tree has room for half as many new pairs as it has
 				ok(s.tree().Reserve(s.ctx, s.n+b.inserts))
 			}
-			if s.name != "slabhash" { // a hash table only overwrites values that Find returns, with the same ones
+			if s.Name != "slabhash" { // a hash table only overwrites values that Find returns, with the same ones
 				s.batchOf("mixed values", b.count, value)
 			}
 		},

@@ -12,12 +12,12 @@ import (
 // operations as there are pairs; a cell may change that.
 func (s *session) atLevels() Measurement {
 	pairs := s.n
-	if s.name == "lsm" {
+	if s.Name == "lsm" {
 		pairs = batchesOf(s.at.Levels, s.n, s.batch) * s.batch
 	}
 	s.hold(pairs)
 	m := s.measurement(pairs, pairs)
-	if s.name == "lsm" {
+	if s.Name == "lsm" {
 		m.Levels = s.at.Levels
 	}
 	return m

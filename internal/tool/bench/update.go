@@ -155,7 +155,7 @@ func (s *session) insertRuns() {
 				return s.updateOn(structures.Insert, b)
 			})
 			wall = append(wall, w)
-			if d != nil && s.name == "lsm" {
+			if d != nil && s.Name == "lsm" {
 				device = append(device, *d)
 			}
 		})

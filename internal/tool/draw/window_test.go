@@ -551,7 +551,7 @@ func (f flat) in(columns int) flat {
 
 func (f flat) view(s *session) { s.camera.show(f.across, f.downward, false, 1.0/72) }
 
-// spots are the middles of all slots, or of all buckets if they are small. Slots are as package drawing draws them: the
+// spots are the middles of all slots, or of all buckets if they are small. Slots are as pictures have them: the
 // used ones first.
 func (f flat) spots(c camera) (all []spot) {
 	unit := 1 / c.sx
