@@ -85,7 +85,7 @@ cross:
 	CGO_ENABLED=0 GOOS=windows go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=windows go vet ./internal/tool/outfile
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./vk
 lint:
-	$$(go -C internal/tools tool -n staticcheck) -tags glfw ./internal/tool/window ./cmd/vkds
+	$$(go -C internal/tools tool -n staticcheck) -tags glfw ./internal/tool/draw ./cmd/vkds
 	$$(go -C internal/tools tool -n staticcheck) ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(outside-module) && $$staticcheck ./...
@@ -152,8 +152,8 @@ test-serve:
 # The window of "vkds view" on an X server without a screen.
 test-window: with-window = -tags glfw
 test-window:
-	go vet $(with-window) ./internal/tool/window ./cmd/vkds
-	GALLIVM_PERF=nopt $(call go-test,8,$(with-window) ./internal/tool/window)
+	go vet $(with-window) ./internal/tool/draw ./cmd/vkds
+	GALLIVM_PERF=nopt $(call go-test,8,$(with-window) ./internal/tool/draw)
 	GALLIVM_PERF=nopt $(call go-test,8,$(with-window) -run '^TestWindow' ./cmd/vkds)
 film: build
 	$(if $(PAGE),,bin/$(tool) trace --sample split -o build/split.html)

@@ -83,7 +83,7 @@ func TestModulesMatchSources(t *testing.T) {
 		return err
 	}))
 	// Those of the window are embedded by a package behind a build tag.
-	all, err := filepath.Glob("../internal/tool/window/spv/*.spv")
+	all, err := filepath.Glob("../internal/tool/draw/spv/*.spv")
 	require.NoError(t, err)
 	for i, file := range all {
 		all[i] = "window/" + filepath.Base(file)

@@ -54,7 +54,7 @@ type rowFlags struct {
 
 func (f *rowFlags) add(flags *pflag.FlagSet, columns ...string) {
 	f.addJSON(flags, columns...)
-	flags.Var(limitFlag{&f.left}, "limit", "print at most N rows")
+	flags.Var(limitFlag(&f.left), "limit", "print at most N rows")
 }
 
 // addJSON is add without --limit.

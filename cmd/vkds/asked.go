@@ -39,7 +39,7 @@ func (a *asked) add(flags *pflag.FlagSet, what string) {
 	flags.StringVar(&a.path, "keys", "", "`file` of "+what+"; \"-\" is standard input")
 	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are stored in that file\n"+
 		"(see \"vkds help keys\")")
-	flags.Var(commentFlag{&a.options.Comment}, "keys-comment",
+	flags.Var(commentFlag(&a.options.Comment), "keys-comment",
 		"skip lines of that file that begin with this character")
 }
 

@@ -17,46 +17,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// benchmarks are the benchmarks of package bench, with what the help says of them.
-var benchmarks = []struct{ name, of, example string }{
-	{"slabhash", "the slab hash", `  vkds bench slabhash --n 20,22,24,26 --json figures.json
-  vkds bench slabhash --op end-to-end,build,find-all --n 20 --load 0.3,0.7`},
-	{"btree", "the B-link-tree", `  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22
-  vkds bench btree --op insert-batch --n 24 --batch 20 --path concurrent,batched
-  vkds bench btree --op alpha-0.2,alpha-0.6,alpha-1.0 --n 20,22,24`},
-	{"mvbtree", "the B-link-tree with snapshots", `  vkds bench mvbtree --n 40000000 --batch 20,22 --json figures.json
-  vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.1,0.5`},
-	{"lsm", "the GPU LSM", `  vkds bench lsm --n 24 --batch 16,18,20 --json figures.json
-  vkds bench lsm --op count,range --n 24 --batch 20 --length 8,1024`},
-	{"sortedarray", "the sorted array", `  vkds bench sortedarray --n 24 --batch 16,18,20 --json figures.json
-  vkds bench sortedarray --op count,range --n 24 --length 8,1024`},
-	{"filter", "the Bloom filter, beside random reads of as much memory",
-		"  vkds bench filter --n 20,22,24,26 --json figures.json"},
-	{"combine", "a dictionary that many goroutines share, with calls combined and without",
-		"  vkds bench combine --callers 16,256,4096 --op get,mixed"},
-	{"alloc", "the slab allocator: n slabs, one a thread, allocated and freed", "  vkds bench alloc --n 16,20"},
-	{"graph", "the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
-		`  vkds bench graph --n 24 --batch 16,20 --graph uniform,rmat --json figures.json
-  vkds bench graph --op bfs,sssp --n 20,22 --graph grid
-  vkds bench graph --file road.mtx,web.txt.gz --op build,insert,triangles --batch 16`},
-	{"sort", "the radix sort", bulkExample("sort")},
-	{"scan", "prefix sums, reduction and compaction", bulkExample("scan")},
-	{"merge", "the merge of two sorted runs", bulkExample("merge")},
-	{"search", "the lower bounds of many queries", bulkExample("search")},
-}
-
-func bulkExample(name string) string {
-	return "  vkds bench " + name + " --n 20,22,24,26 --json figures.json"
-}
-
 func newBenchCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure a structure or a bulk operation, and check the results",
 		Args:  cobra.NoArgs,
 	}
-	for _, b := range benchmarks {
-		c.AddCommand(newBenchmarkCommand(g, b.name, b.of, b.example))
+	for _, b := range bench.Benchmarks {
+		c.AddCommand(newBenchmarkCommand(g, b.Name, b.About, b.Example))
 	}
 	return c
 }

@@ -39,7 +39,6 @@ replace a file, unless --allow-empty is given.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "", "`file` to save the dictionary in")
 	_ = c.MarkFlagRequired("output") // it exists
 	flags.BoolVar(&allowEmpty, "allow-empty", false, emptyHelp)

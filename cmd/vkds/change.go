@@ -41,7 +41,6 @@ error; with --wait, it waits for its turn.
 
 func (x *change) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", "", "`file` to save the changed dictionary in\n(default: DICT itself)")
 	flags.BoolVar(&x.allowEmpty, "allow-empty", false, emptyHelp)
 	flags.BoolVar(&x.wait, "wait", false, "if another process is changing DICT, wait for it")

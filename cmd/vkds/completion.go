@@ -13,9 +13,10 @@ import (
 // valuesOf is the annotation of a flag that lists the names it accepts.
 const valuesOf = "values"
 
-// completeFlags has shells complete the values of flags that accept a fixed set of names, for a command and its
-// subcommands.
-func completeFlags(c *cobra.Command) {
+// arrangeFlags keeps the flags of a command and its subcommands in the order in which they were added, and has shells
+// complete the values of those that accept a fixed set of names.
+func arrangeFlags(c *cobra.Command) {
+	c.Flags().SortFlags = false
 	complete := func(f *pflag.Flag) {
 		names := f.Annotations[valuesOf]
 		if v, ok := f.Value.(interface{ Values() []string }); ok {
@@ -30,7 +31,7 @@ func completeFlags(c *cobra.Command) {
 	}
 	c.LocalFlags().VisitAll(complete)
 	for _, below := range c.Commands() {
-		completeFlags(below)
+		arrangeFlags(below)
 	}
 }
 

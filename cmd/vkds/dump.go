@@ -48,7 +48,6 @@ become unsigned integers, times timestamps, and texts strings.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", input.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, dumpFormats[:], strings.Join(dumpFormats[:], "|")},
 		"output-format", "output format; auto: by the file's ending")

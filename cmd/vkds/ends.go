@@ -51,7 +51,6 @@ with the ` + which + ` N keys, the ` + which + ` key first.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&mustExist, "must-exist", false, "exit with status 1 if there is no pair")
 	rows.add(flags, pairColumns...)
 	s.add(c, name)

@@ -42,58 +42,49 @@ func (c choice[T]) Set(name string) (err error) {
 const typeHelp = "u32, u64, i32, i64, f32,\nf64, time, ip, hex or text (default: guessed from\nthe first values, " +
 	"or as Parquet or Arrow says)"
 
-// columnType is a flag that names the type of a column. Times, addresses and hexadecimal numbers become wider if the
-// column needs it, unless the named type is already the wide one. Integers become wider only if no type was named.
-type columnType struct{ *input.Column }
+// said is a flag whose value is what a function takes.
+type said struct {
+	kind  string   // what the help calls the value
+	text  string   // what was given last; before, the default in the help
+	names []string // that shells complete
+	set   func(text string) error
+}
 
-// addType adds a columnType flag. Without it, the type is guessed.
+func (s *said) String() string   { return s.text }
+func (s *said) Type() string     { return s.kind }
+func (s *said) Values() []string { return s.names }
+
+func (s *said) Set(text string) error {
+	s.text = text
+	return s.set(text)
+}
+
+// addType adds a flag that names the type of a column. Without it, the type is guessed. Times, addresses and
+// hexadecimal numbers become wider if the column needs it, unless the named type is already the wide one. Integers
+// become wider only if no type was named.
 func addType(flags *pflag.FlagSet, c *input.Column, name, usage string) {
 	c.Wider, c.Any, c.Flag = c.Type.Wider(), true, "--"+name
-	flags.Var(columnType{c}, name, usage)
+	flags.Var(&said{kind: "type", names: keytype.Types.Names(), set: func(text string) error {
+		return setType(c, text)
+	}}, name, usage)
 }
 
-// nullFlag is the value that fields without one are read as; nil: their rows are skipped.
-type nullFlag struct{ value **string }
-
-func (n nullFlag) Type() string { return "value" }
-
-func (n nullFlag) String() string {
-	if n.value == nil || *n.value == nil {
-		return ""
-	}
-	return **n.value
-}
-
-func (n nullFlag) Set(text string) error {
-	*n.value = &text
-	return nil
-}
-
-// addNull adds the flag --null, without which rows that lack a value are skipped.
-func addNull(flags *pflag.FlagSet, o *input.Options) {
-	o.SkipNull = true
-	flags.Var(nullFlag{&o.Null}, "null", "read empty fields and NULLs as this value\n"+
-		"(default: skip their rows, and count them)")
-}
-
-func (t columnType) String() string {
-	if t.Column == nil || t.Any {
-		return ""
-	}
-	return t.Column.Type.String()
-}
-
-func (t columnType) Type() string { return "type" }
-
-func (t columnType) Values() []string { return keytype.Types.Names() }
-
-func (t columnType) Set(name string) (err error) {
-	t.Any, t.Wider = false, nil
-	if t.Column.Type, err = keytype.Types.Parse(name); err == nil && !t.Column.Type.Integer() {
-		t.Wider = t.Column.Type.Wider()
+func setType(c *input.Column, name string) (err error) {
+	c.Any, c.Wider = false, nil
+	if c.Type, err = keytype.Types.Parse(name); err == nil && !c.Type.Integer() {
+		c.Wider = c.Type.Wider()
 	}
 	return err
 }
+
+// addNull adds the flag --null, the value that fields without one are read as.
+func addNull(flags *pflag.FlagSet, o *input.Options, otherwise string) {
+	flags.Var(&said{kind: "value", set: func(text string) error { o.Null = &text; return nil }}, "null",
+		"read empty fields and NULLs as this value"+otherwise)
+}
+
+// skippedNull is what happens without --null if rows that lack a value are skipped.
+const skippedNull = "\n(default: skip their rows, and count them)"
 
 func formatFlag(f *input.Format) pflag.Value {
 	return choice[input.Format]{f, input.Formats.Parse, input.Formats.Names(), "format"}
@@ -129,69 +120,52 @@ func fits(flags *pflag.FlagSet, prefix string, f input.Format) error {
 }
 
 // delimiterFlag is the character between fields.
-type delimiterFlag struct{ r *rune }
-
-func (d delimiterFlag) Type() string { return "char" }
-
-func (d delimiterFlag) String() string {
-	if d.r == nil || *d.r == 0 {
-		return ""
-	}
-	return string(*d.r)
-}
-
-func (d delimiterFlag) Set(text string) error {
-	switch text {
-	case "tab", `\t`:
-		text = "\t"
-	case "space":
-		text = " "
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	if size != len(text) || size == 0 || r == utf8.RuneError {
-		return fmt.Errorf("%q is not a single character (nor \"tab\" or \"space\")", text)
-	}
-	*d.r = r
-	return nil
+func delimiterFlag(d *rune) pflag.Value {
+	return &said{kind: "char", set: func(text string) error {
+		switch text {
+		case "tab", `\t`:
+			text = "\t"
+		case "space":
+			text = " "
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		if size != len(text) || size == 0 || r == utf8.RuneError {
+			return fmt.Errorf("%q is not a single character (nor \"tab\" or \"space\")", text)
+		}
+		*d = r
+		return nil
+	}}
 }
 
 // commentFlag is the character that comment lines begin with.
-type commentFlag struct{ r *rune }
-
-func (c commentFlag) Type() string   { return "char" }
-func (c commentFlag) String() string { return delimiterFlag(c).String() }
-
-func (c commentFlag) Set(text string) error {
-	r, size := utf8.DecodeRuneInString(text)
-	switch {
-	case size != len(text) || size == 0 || r == utf8.RuneError:
-		return fmt.Errorf("%q is not a single character", text)
-	case unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("+-.\" \t\r\n", r):
-		return fmt.Errorf("lines that begin with %q may hold data", text)
-	}
-	*c.r = r
-	return nil
+func commentFlag(c *rune) pflag.Value {
+	return &said{kind: "char", set: func(text string) error {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case size != len(text) || size == 0 || r == utf8.RuneError:
+			return fmt.Errorf("%q is not a single character", text)
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("+-.\" \t\r\n", r):
+			return fmt.Errorf("lines that begin with %q may hold data", text)
+		}
+		*c = r
+		return nil
+	}}
 }
 
 // limitFlag is the greatest number of rows to print. Without it, all are printed.
-type limitFlag struct{ n *uint64 }
-
-func (l limitFlag) Type() string { return "N" }
-
-func (l limitFlag) String() string {
-	if l.n == nil || *l.n == math.MaxUint64 {
-		return ""
+func limitFlag(most *uint64) pflag.Value {
+	f := &said{kind: "N", set: func(text string) error {
+		n, err := strconv.ParseUint(text, 10, 63)
+		if err != nil {
+			return fmt.Errorf("%q is not a number of rows", text)
+		}
+		*most = n
+		return nil
+	}}
+	if *most != math.MaxUint64 {
+		f.text = strconv.FormatUint(*most, 10)
 	}
-	return strconv.FormatUint(*l.n, 10)
-}
-
-func (l limitFlag) Set(text string) error {
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return fmt.Errorf("%q is not a number of rows", text)
-	}
-	*l.n = n
-	return nil
+	return f
 }
 
 // delimitedFlags are the flags of all commands that read delimited text.
@@ -202,13 +176,13 @@ type delimitedFlags struct {
 }
 
 func (d *delimitedFlags) add(flags *pflag.FlagSet) {
-	flags.Var(delimiterFlag{&d.delimiter}, "delimiter",
+	flags.Var(delimiterFlag(&d.delimiter), "delimiter",
 		"of CSV: the character between fields, or \"tab\" or\n\"space\" (default: a comma, a tab or a semicolon,\n"+
 			"guessed from the first rows)")
 	flags.BoolVar(&d.header, "header", false, "the first line holds names (default: guessed from\n"+
 		"the first rows)")
 	flags.BoolVar(&d.noHeader, "no-header", false, "the first line holds data")
-	flags.Var(commentFlag{&d.comment}, "comment", "skip lines of text that begin with this character,\nsuch as #")
+	flags.Var(commentFlag(&d.comment), "comment", "skip lines of text that begin with this character,\nsuch as #")
 }
 
 // notEmpty returns an error if a flag was given an empty value: most likely, a variable of the shell isn't set.

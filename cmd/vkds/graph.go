@@ -117,9 +117,7 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 	if file.Loops > 0 && !s.options.Multi {
 		note += fmt.Sprintf("; %s from a vertex to itself left out", grouped(file.Loops))
 	}
-	if file.Skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(file.Skipped))
-	}
+	note += andSkipped(file.Skipped)
 	if s.options.Weighted && file.Weights == nil {
 		note += "; no weights (of a table, --weight names their column)"
 	}
@@ -224,7 +222,6 @@ of edges of a vertex; in a directed graph, only edges that lead from it count.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	s.add(flags, graphFlags{directed: true, multi: true})
 	return c
@@ -315,7 +312,6 @@ ids. In a directed graph, they are the vertices that its edges lead to. With
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&s.options.Weighted, "weighted", false, "add the edges' weights")
 	rows.add(flags, "vertex", "neighbor", "weight")
 	s.add(flags, graphFlags{directed: true, weight: true})

@@ -13,10 +13,11 @@ import (
 	"github.com/vkds/vkds/structures/graph/analytics"
 )
 
-// analyse reads a graph, builds it on the device, and calls the function analyse, which returns how long the device
-// worked.
-func (s *graphSource) analyse(ctx context.Context, g *global, path string,
-	analyse func(*loadedGraph, *analytics.Analyzer) (time.Duration, error)) error {
+// analysis is what a command does with a graph. It returns how long the device worked.
+type analysis func(context.Context, *loadedGraph, *analytics.Analyzer) (time.Duration, error)
+
+// analyse reads a graph, builds it on the device, and analyses it.
+func (s *graphSource) analyse(ctx context.Context, g *global, path string, do analysis) error {
 	return s.use(ctx, g, path, func(l *loadedGraph) (err error) {
 		a := analytics.New(l.CSR)
 		if s.live {
@@ -29,12 +30,17 @@ func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 			a = analytics.NewLive(changing)
 		}
 		defer func() { err = errors.Join(err, a.Close()) }()
-		took, err := analyse(l, a)
+		took, err := do(ctx, l, a)
 		if err == nil {
 			g.note("analysed in %.3g s of %s", took.Seconds(), l.device.Info().Name)
 		}
 		return err
 	})
+}
+
+// analyses is analyse for a command whose argument is the graph's file.
+func (s *graphSource) analyses(g *global, do analysis) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, arguments []string) error { return s.analyse(c.Context(), g, arguments[0], do) }
 }
 
 // vertexRows prints a row for each vertex, in the order of their numbers. value appends what follows the vertex.
@@ -95,24 +101,20 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 	var from string
 	columns := []string{"vertex", "distance"}
 	c.Args = takes("one FILE", 1, 1)
-	c.RunE = func(c *cobra.Command, arguments []string) error {
-		ctx := c.Context()
-		return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-			source, err := l.number(from)
-			if err != nil {
-				return 0, err
-			}
-			all, took, err := search(ctx, z, source)
-			if err != nil {
-				return 0, err
-			}
-			return took, l.vertexRows(newAnswer(g.out, rows, columns...), func(r *row, v int) {
-				r.numberIf(uint64(all[v]), all[v] != analytics.Unreached)
-			})
+	c.RunE = s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+		source, err := l.number(from)
+		if err != nil {
+			return 0, err
+		}
+		all, took, err := search(ctx, z, source)
+		if err != nil {
+			return 0, err
+		}
+		return took, l.vertexRows(newAnswer(g.out, rows, columns...), func(r *row, v int) {
+			r.numberIf(uint64(all[v]), all[v] != analytics.Unreached)
 		})
-	}
+	})
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&from, "from", "", "the `vertex` to begin at")
 	_ = c.MarkFlagRequired("from") // it exists
 	rows.add(flags, columns...)
@@ -137,23 +139,19 @@ are texts, the one that came first).
 		Example: `  vkds graph components friends.txt.gz --json
   vkds graph components friends.txt.gz --vertices`,
 		Args: takes("one FILE", 1, 1),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx := c.Context()
-			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-				r, err := z.Components(ctx)
-				switch {
-				case err != nil:
-				case each:
-					err = l.answerLabels(newAnswer(g.out, rows, labelColumns...), r.Labels)
-				default:
-					err = g.answerMeasures([]measure{{"components", r.Count}, {"largest", r.Largest}}, rows.json)
-				}
-				return r.Elapsed, err
-			})
-		},
+		RunE: s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+			r, err := z.Components(ctx)
+			switch {
+			case err != nil:
+			case each:
+				err = l.answerLabels(newAnswer(g.out, rows, labelColumns...), r.Labels)
+			default:
+				err = g.answerMeasures([]measure{{"components", r.Count}, {"largest", r.Largest}}, rows.json)
+			}
+			return r.Elapsed, err
+		}),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&each, "vertices", false, "print each vertex, with the least one of its\ncomponent")
 	rows.add(flags, labelColumns...)
 	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices rows`
@@ -181,21 +179,17 @@ each vertex has at least k neighbours.
 ` + graphHelp,
 		Example: `  vkds graph kcore karate.mtx`,
 		Args:    takes("one FILE", 1, 1),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx := c.Context()
-			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-				r, err := z.Cores(ctx)
-				if err != nil {
-					return 0, err
-				}
-				return r.Elapsed, l.vertexRows(newAnswer(g.out, rows, coreColumns...), func(line *row, v int) {
-					line.number(uint64(r.Cores[v]))
-				})
+		RunE: s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+			r, err := z.Cores(ctx)
+			if err != nil {
+				return 0, err
+			}
+			return r.Elapsed, l.vertexRows(newAnswer(g.out, rows, coreColumns...), func(line *row, v int) {
+				line.number(uint64(r.Cores[v]))
 			})
-		},
+		}),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	rows.add(flags, coreColumns...)
 	s.add(flags, graphFlags{live: true})
 	return c
@@ -215,19 +209,15 @@ are neighbours.
 ` + graphHelp,
 		Example: `  vkds graph triangles friends.txt.gz --json`,
 		Args:    takes("one FILE", 1, 1),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx := c.Context()
-			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-				r, err := z.Triangles(ctx)
-				if err != nil {
-					return 0, err
-				}
-				return r.Elapsed, g.answerMeasures([]measure{{"triangles", r.Count}}, asJSON)
-			})
-		},
+		RunE: s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+			r, err := z.Triangles(ctx)
+			if err != nil {
+				return 0, err
+			}
+			return r.Elapsed, g.answerMeasures([]measure{{"triangles", r.Count}}, asJSON)
+		}),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	s.add(flags, graphFlags{live: true})
 	return c
@@ -249,12 +239,12 @@ until one changes them by at most --tolerance in total, or --iterations times.
 		Example: `  vkds graph pagerank links.txt.gz --directed --top 20`,
 		Args:    takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx := c.Context()
 			rows.left = top
 			if !within(float64(o.Damping), 0.0001, 0.9999) || o.Tolerance <= 0 || o.Iterations < 1 {
 				return errors.New("--damping is between 0 and 1, --tolerance above 0, --iterations at least 1")
 			}
-			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+			return s.analyse(c.Context(), g, arguments[0], func(ctx context.Context, l *loadedGraph,
+				z *analytics.Analyzer) (time.Duration, error) {
 				r, err := z.PageRank(ctx, o)
 				if err != nil {
 					return 0, err
@@ -265,8 +255,7 @@ until one changes them by at most --tolerance in total, or --iterations times.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.Var(limitFlag{&top}, "top", "print only the `K` highest")
+	flags.Var(limitFlag(&top), "top", "print only the `K` highest")
 	flags.Float32Var(&o.Damping, "damping", 0.85, "share of a rank that goes along edges")
 	flags.Float32Var(&o.Tolerance, "tolerance", 1e-6,
 		"stop when an iteration changes all ranks by at most\nthis in total")

@@ -43,7 +43,6 @@ With --weighted, export adds the edges' weights, if the file has them.
 		RunE: func(c *cobra.Command, arguments []string) error { return x.run(c.Context(), g, arguments[0]) },
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", input.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, exportFormats(), "format"}, "output-format",
 		"format of the output: "+strings.Join(exportFormats()[1:], ", ")+";\nauto: by the file's ending")

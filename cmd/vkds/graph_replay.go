@@ -50,7 +50,6 @@ undirected. An edge that is already there is not inserted again.
 		RunE: func(c *cobra.Command, arguments []string) error { return r.run(c.Context(), arguments[0]) },
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.IntVar(&r.batch, "batch", 0, "number of `rows` of a batch")
 	_ = c.MarkFlagRequired("batch") // it exists
 	flags.IntVar(&r.window, "window", 0, "keep only the edges of the last `rows`")
@@ -142,9 +141,7 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 		err := file.Read(&batch, r.batch)
 		if err == io.EOF {
 			note := "replayed " + rate(rows, "rows", time.Since(started))
-			if n := file.Skipped(); n > 0 {
-				note += fmt.Sprintf("; %s skipped", grouped(n))
-			}
+			note += andSkipped(file.Skipped())
 			r.note("%s", note)
 			return nil
 		}

@@ -57,15 +57,22 @@ To divide a job among processes or machines, give each one its part of the group
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&q.names, "by", nil, "group by these `columns`, by name or by number from 1")
-	flags.Var(aggregateFlag{q, functionCount}, "count", "count the rows of each group")
+	for _, x := range []struct {
+		of          function
+		kind, usage string
+	}{
+		{functionCount, "bool", "count the rows of each group"}, // it has no value
+		{functionSum, "columns", "print the sums of these columns"},
+		{functionMean, "columns", "print the means of these columns"},
+		{functionMin, "columns", "print the least values of these columns"},
+		{functionMax, "columns", "print the greatest values of these columns"},
+		{functionDistinct, "columns", "count the different values of these columns"},
+	} {
+		ask := func(columns string) error { return q.ask(x.of, columns) }
+		flags.Var(&said{kind: x.kind, set: ask}, functionNames[x.of], x.usage)
+	}
 	flags.Lookup("count").NoOptDefVal = "true"
-	flags.Var(aggregateFlag{q, functionSum}, "sum", "print the sums of these columns")
-	flags.Var(aggregateFlag{q, functionMean}, "mean", "print the means of these columns")
-	flags.Var(aggregateFlag{q, functionMin}, "min", "print the least values of these columns")
-	flags.Var(aggregateFlag{q, functionMax}, "max", "print the greatest values of these columns")
-	flags.Var(aggregateFlag{q, functionDistinct}, "distinct", "count the different values of these columns")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
 	q.addMemory(flags, "groups")
 	q.addFlags(flags)
@@ -91,7 +98,6 @@ about memory. "vkds tally" also counts how often each value occurs.`,
 		RunE: func(c *cobra.Command, arguments []string) error { return q.run(c, arguments) },
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&q.names, "by", nil, "print these `columns`, by name or by number from 1")
 	q.addMemory(flags, "values")
 	q.addFlags(flags)
@@ -120,34 +126,20 @@ type grouping struct {
 	best    []topGroup
 }
 
-// aggregateFlag asks for a function of some columns. Flags are set in the order in which they stand.
-type aggregateFlag struct {
-	q  *grouping
-	of function
-}
-
-func (f aggregateFlag) Type() string {
-	if f.of == functionCount {
-		return "bool" // it has no value
-	}
-	return "columns"
-}
-
-func (f aggregateFlag) String() string { return "" }
-
 var functionNames = [...]string{functionCount: "count", functionSum: "sum", functionMin: "min", functionMax: "max",
 	functionMean: "mean", functionDistinct: "distinct", functionOnly: "only"}
 
-func (f aggregateFlag) Set(columns string) error {
-	if f.of == functionCount {
-		f.q.asked = append(f.q.asked, aggregate{function: functionCount, name: "count"})
+// ask asks for a function of some columns. Flags are set in the order in which they stand.
+func (q *grouping) ask(of function, columns string) error {
+	if of == functionCount {
+		q.asked = append(q.asked, aggregate{function: functionCount, name: "count"})
 		return nil
 	}
 	for _, name := range strings.Split(columns, ",") {
 		if name == "" {
 			return errors.New("a column has no name")
 		}
-		f.q.asked = append(f.q.asked, aggregate{f.of, f.q.column(name), functionNames[f.of] + "(" + name + ")"})
+		q.asked = append(q.asked, aggregate{of, q.column(name), functionNames[of] + "(" + name + ")"})
 	}
 	return nil
 }
@@ -237,9 +229,7 @@ func (q *grouping) answer(ctx context.Context, paths []string) error {
 	if q.spilled {
 		note += "; some rows were in temporary files"
 	}
-	if q.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(q.skipped))
-	}
+	note += andSkipped(q.skipped)
 	q.note("%s", note)
 	return nil
 }
@@ -272,6 +262,37 @@ func (v aggregate) check(t keytype.Type, path string) error {
 		return fmt.Errorf("%s: %s needs values that have an order, and those of the column are text", path, v.name)
 	}
 	return nil
+}
+
+// level has the groups of some rows, and the rows whose groups have no room.
+type level struct {
+	*grouping
+	*groupBy
+	left spill
+}
+
+func (q *grouping) newLevel(d division) *level {
+	return &level{grouping: q, groupBy: newGroupBy(q.keys, q.asked, d)}
+}
+
+// add adds rows.
+func (l *level) add(r *rows) error {
+	all, seen := l.bytes()
+	full := all >= l.memory && l.len() > 0 // each level has some groups, so there is a last one
+	if full {
+		if seen > 2*l.memory {
+			return errManyDistinct
+		}
+		if r.left == nil {
+			r.left = make([]bool, cap(r.hashes))
+		}
+		clear(r.left)
+	}
+	l.groupBy.add(r, full)
+	if !full {
+		return nil
+	}
+	return l.left.add(r)
 }
 
 // finish makes rows of the groups, those that are printed or go to temporary files, and then the same of the rows whose

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/tool/drawing"
+	"github.com/vkds/vkds/internal/tool/draw"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/outfile"
@@ -53,7 +53,6 @@ kept of them, each with the times between which it was valid.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&picture, "svg", "", "`file` to draw to; \"-\" is standard output")
 	_ = c.MarkFlagRequired("svg") // it exists
 	flags.StringVar(&near, "near", "", "of a tree: the `key` whose leaf is drawn\n(default: one in the middle)")
@@ -172,8 +171,7 @@ func snapshotOf(ctx context.Context, tree any) (io.Closer, error) {
 }
 
 // drawVersions draws a tree with the versions of its leaves.
-func drawVersions(ctx context.Context, t btree.Inspection, nodes []btree.Node[uint64], p *drawing.Tree,
-	to io.Writer) error {
+func drawVersions(ctx context.Context, t btree.Inspection, p *draw.Tree, to io.Writer) error {
 	all, err := t.Versions(ctx)
 	if err != nil {
 		return err
@@ -183,14 +181,10 @@ func drawVersions(ctx context.Context, t btree.Inspection, nodes []btree.Node[ui
 			"snapshots of times %d to %d are open; %s versions of leaves are kept for them",
 			all.Oldest, all.Newest, grouped(all.Kept)))
 	}
-	p.Versions = func(leaf uint32) (drawn []drawing.Version) {
-		i := slices.IndexFunc(nodes, func(n btree.Node[uint64]) bool { return n.Ref == leaf })
-		h, failed := t.History(ctx, nodes[i])
+	p.Versions = func(leaf draw.Node) []btree.Version {
+		h, failed := t.History(ctx, leaf)
 		err = cmp.Or(err, failed)
-		for _, v := range h.Versions {
-			drawn = append(drawn, drawing.Version{Number: v.Number, Since: v.Since, Until: v.Until, Keys: v.Keys})
-		}
-		return drawn
+		return h.Versions
 	}
 	failed := p.WriteSVG(to) // calls p.Versions
 	return cmp.Or(failed, err)
@@ -224,7 +218,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 	if err != nil {
 		return err
 	}
-	p := drawing.Tree{
+	p := draw.Tree{
 		Title: x.title + ": " + aboutTree(s),
 		Notes: []string{fmt.Sprintf("%s nodes of %d slots, %s bytes, %.2f a pair; leaves are %.3f full",
 			grouped(s.Nodes), btree.SlotsAt(dict.width()),
@@ -236,15 +230,8 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 		if i == 0 || n.Level != nodes[i-1].Level {
 			p.Levels = append(p.Levels, nil)
 		}
-		drawn := drawing.Node{Ref: n.Ref, Low: n.Low, High: n.High, Link: n.Link, Latched: n.Latched,
-			Keys: n.Keys}
-		for _, child := range n.Values {
-			if n.Level > 0 {
-				drawn.Children = append(drawn.Children, uint32(child))
-			}
-		}
 		last := &p.Levels[len(p.Levels)-1]
-		*last = append(*last, drawn)
+		*last = append(*last, n)
 	}
 	leaves := p.Levels[len(p.Levels)-1]
 	p.Near = leaves[len(leaves)/2].Low
@@ -255,7 +242,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 		}
 		p.Near = near.words[0]
 	}
-	return drawVersions(ctx, inside, nodes, &p, to)
+	return drawVersions(ctx, inside, &p, to)
 }
 
 // drawnKey returns how a picture shows keys. Keys that are text are shown by their hashes, which the device has.
@@ -272,7 +259,7 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 	if err != nil {
 		return err
 	}
-	t := drawing.Table{
+	t := draw.Table{
 		Title: x.title + ": " + aboutTable(s),
 		Notes: []string{fmt.Sprintf("%s slabs of %d slots, %s of them behind the first of a bucket; load %.3f, "+
 			"memory utilisation %.3f; the longest bucket has %d slabs",
@@ -285,8 +272,7 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 		if err != nil {
 			return err
 		}
-		t.Buckets = append(t.Buckets, drawing.Bucket{Slabs: uint32(l.Slabs), Pairs: uint32(l.Pairs),
-			Tombstones: uint32(l.Tombstones)})
+		t.Buckets = append(t.Buckets, l)
 	}
 	return t.WriteSVG(to)
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -54,7 +51,6 @@ all cores and not on the GPU, because most of the time is reading and writing.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&j.on, "on", nil, "compare these `columns`, by name or by number from 1;\n"+
 		"LEFT=RIGHT if they have two names")
 	flags.StringSliceVar(&j.names[0], "left-columns", nil, "print these `columns` of LEFT")
@@ -131,9 +127,7 @@ func (j *joining) answer(ctx context.Context, left, right string) error {
 	if spilled {
 		note += "; some rows were in temporary files"
 	}
-	if j.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(j.skipped))
-	}
+	note += andSkipped(j.skipped)
 	j.note("%s", note)
 	return nil
 }
@@ -234,182 +228,6 @@ func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answe
 	return j.runs.print(ctx, a)
 }
 
-// joinTable has rows of RIGHT by what they have in the --on columns.
-type joinTable struct {
-	on    []int // 0, 1, …
-	n     int
-	types []keytype.Type // of all columns read so far; nil: there is no row
-	parts []*joinPart
-	division
-	next []uint32 // for each row, the next one that is equal, from 1; 0: none
-
-	kept // the columns that are printed
-}
-
-// joinPart has the rows of its hashes.
-type joinPart struct {
-	*keyTable
-	rows []equalRows // with each key
-	last []uint32    // of these, from 1
-}
-
-// equalRows are the first of some rows that are equal, from 1, and how many they are.
-type equalRows struct{ first, count uint32 }
-
-func newJoinTable(on, columns int, d division) *joinTable {
-	t := &joinTable{division: d, kept: newKept(columns)}
-	for c := range on {
-		t.on = append(t.on, c)
-	}
-	for range d.among {
-		t.parts = append(t.parts, &joinPart{keyTable: newKeyTable(t.on)})
-	}
-	return t
-}
-
-// size returns how many different keys there are, and about how much memory the rows need.
-func (t *joinTable) size() (keys int, bytes uint64) {
-	bytes = uint64(4*cap(t.next) + t.kept.bytes())
-	for _, p := range t.parts {
-		keys += len(p.rows)
-		bytes += p.bytes() + uint64(8*cap(p.rows)+4*cap(p.last))
-	}
-	return keys, bytes
-}
-
-// find returns the rows that are equal to each of some rows.
-func (t *joinTable) find(r *rows) []equalRows {
-	all := make([]equalRows, r.n)
-	by, begins := r.divided(t.on, t.division)
-	eachPart(begins, func(k, first, end int) {
-		p := t.parts[k]
-		for i := first; i < end; i++ {
-			if (i-first)%rowsAhead == 0 {
-				p.ahead(by.hashes[i:min(i+rowsAhead, end)])
-			}
-			if by.lacks(t.on, i) {
-				continue
-			}
-			if n, _ := p.find(by, i, by.hashes[i]); n >= 0 {
-				all[by.from[i]] = p.rows[n]
-			}
-		}
-	})
-	return all
-}
-
-// add adds rows.
-func (t *joinTable) add(r *rows) error {
-	if uint64(t.n)+uint64(r.n) > math.MaxUint32-1 {
-		return fmt.Errorf("RIGHT has more than %s rows", grouped(uint64(math.MaxUint32-1)))
-	}
-	t.widen(r.types)
-	t.next = extended(t.next, t.n+r.n)
-	by, begins := r.divided(t.on, t.division)
-	eachPart(begins, func(k, first, end int) {
-		p := t.parts[k]
-		for i := first; i < end; i++ {
-			if by.lacks(t.on, i) {
-				continue
-			}
-			row := uint32(t.n) + by.from[i] + 1
-			n, fresh := p.number(by, i, by.hashes[i])
-			if fresh {
-				p.rows, p.last = append(p.rows, equalRows{row, 1}), append(p.last, row)
-				continue
-			}
-			t.next[p.last[n]-1] = row
-			p.last[n] = row
-			p.rows[n].count++
-		}
-	})
-	var wait sync.WaitGroup
-	for c := range t.words {
-		wait.Go(func() { t.keep(c, r, len(t.on)+c) })
-	}
-	wait.Wait()
-	t.n += r.n
-	return nil
-}
-
-// widen gives the rows the words of the types of other rows: all columns of RIGHT, or the --on columns of LEFT.
-func (t *joinTable) widen(types []keytype.Type) {
-	if t.types == nil {
-		t.types = slices.Clone(types)
-		return
-	}
-	for _, p := range t.parts {
-		p.widen(t.types, types)
-	}
-	for c := range t.words {
-		if from := len(t.on) + c; len(types) > from && types[from] != t.types[from] {
-			types[from].Widen(t.types[from], t.words[c])
-		}
-	}
-	copy(t.types, types)
-}
-
-// matches are rows of LEFT and the rows of RIGHT beside them.
-type matches struct {
-	*joining
-	table  *joinTable
-	left   *rows
-	lefts  []uint32   // rows of left
-	rights []uint32   // rows of table, from 1; 0: none
-	words  [][]uint64 // what rights have in the columns that are printed
-	waits  bool       // rows of LEFT without a match may match rows of RIGHT that wait
-}
-
-// mostMatches is how many pairs of rows are printed at a time, or those of one row of LEFT.
-const mostMatches = 1 << 20
-
-// all calls use with all matches, in order, some at a time. It sets left for the rows that wait.
-func (m *matches) all(use func() error) error {
-	r, t := m.left, m.table
-	equal := t.find(r)
-	r.left = make([]bool, r.n)
-	threads.InShares(threads.Shares(), r.n, func(_, begin, end int) {
-		for i := begin; i < end; i++ {
-			found := equal[i].first != 0
-			r.left[i] = m.waits && !found && !r.lacks(t.on, i)
-			if m.semi || m.anti || !found { // one line without a row of RIGHT, or none
-				some := m.semi && found || (m.anti || m.joining.left) && !found
-				equal[i] = equalRows{0, uint32(asBit(some && !r.left[i]))}
-			}
-		}
-	})
-	for begin := 0; begin < r.n; {
-		starts := make([]int, 0, r.n-begin) // of the pairs of each row
-		n := 0
-		for _, rows := range equal[begin:] {
-			if n >= mostMatches {
-				break
-			}
-			starts = append(starts, n)
-			n += int(rows.count)
-		}
-		m.lefts, m.rights = make([]uint32, n), make([]uint32, n) // those before may still be in use
-		threads.InShares(threads.Shares(), len(starts), func(_, from, to int) {
-			for k, start := range starts[from:to] {
-				i := begin + from + k
-				row := equal[i].first
-				for k := range int(equal[i].count) {
-					if k > 0 {
-						row = t.next[row-1]
-					}
-					m.lefts[start+k], m.rights[start+k] = uint32(i), row
-				}
-			}
-		})
-		m.gather()
-		begin += len(starts)
-		if err := use(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // printing prints matches while the next ones are being found.
 type printing struct {
 	*answer
@@ -444,32 +262,100 @@ func (p *printing) wait() error {
 	return <-done
 }
 
-// gather fills words. The rows of RIGHT are all over the memory, and so the processor waits for many at once.
-func (m *matches) gather() {
-	m.words = make([][]uint64, len(m.table.words))
-	for c, words := range m.table.words {
-		m.words[c] = make([]uint64, len(m.rights))
-		threads.InShares(threads.Shares(), len(m.rights), func(_, begin, end int) {
-			for k, row := range m.rights[begin:end] {
-				if row != 0 {
-					m.words[c][begin+k] = words[row-1]
-				}
-			}
-		})
-	}
+// joinLevel joins rows of LEFT and those rows of RIGHT that have room in memory. The other rows of RIGHT wait in files,
+// and so do the rows of LEFT that may match them: these match no row of RIGHT that is here.
+type joinLevel struct {
+	*joining
+	table       *joinTable
+	right, left spill
+	types       []keytype.Type // of the columns of LEFT, and of the numbers of its rows
 }
 
-// line writes a match as a line of the answer.
-func (m *matches) line(out *row, k int) {
-	r, t, i := m.left, m.table, int(m.lefts[k])
-	for c := range m.columns[0] {
-		out.wordIf(shown{r.types[c], r.texts[c]}, r.words[c][i], !r.null(c, i))
+func (j *joining) newLevel(d division) *joinLevel {
+	return &joinLevel{joining: j, table: newJoinTable(len(j.on), len(j.names[1]), d)}
+}
+
+func (l *joinLevel) close() {
+	l.right.close()
+	l.left.close()
+}
+
+// add adds rows of RIGHT. If they are too many for half of the memory, those that are equal to none before them wait.
+func (l *joinLevel) add(r *rows) error {
+	t := l.table
+	keys, bytes := t.size()
+	if keys == 0 || bytes < l.memory/2 { // each level has some rows, so there is a last one
+		return t.add(r)
 	}
-	for c := range t.words {
-		if row := int(m.rights[k]) - 1; row < 0 {
-			out.wordIf(shown{}, 0, false)
-		} else {
-			out.wordIf(shown{t.types[len(t.on)+c], t.texts[c]}, m.words[c][k], !t.null(c, row))
+	t.widen(r.types)
+	equal := t.find(r)
+	r.left = make([]bool, r.n)
+	for i := range r.left {
+		r.left[i] = equal[i].first == 0 && !r.lacks(t.on, i) // a row that lacks a value matches nothing
+	}
+	if err := l.right.add(r); err != nil {
+		return err
+	}
+	r.filter(func(i int) bool { return equal[i].first != 0 })
+	return t.add(r)
+}
+
+// match calls use with the matches of rows of LEFT. If rows of RIGHT wait, rows of LEFT without a match wait as well.
+func (l *joinLevel) match(r *rows, use func(*matches) error) error {
+	l.table.widen(r.types[:len(l.on)])
+	l.types = r.types
+	m := matches{joining: l.joining, table: l.table, left: r, waits: !l.right.empty()}
+	if err := m.all(func() error { return use(&m) }); err != nil || !m.waits {
+		return err
+	}
+	return l.left.add(r)
+}
+
+// keep keeps matches until they are printed in the order of LEFT. The last column of their rows has the numbers of
+// these.
+func (j *joining) keep(ctx context.Context, m *matches) error {
+	j.printed += int64(len(m.lefts))
+	u := j.runs.last
+	u.types = []keytype.Type{keytype.Uint64}
+	numbers := m.left.words[len(m.left.words)-1]
+	for _, i := range m.lefts {
+		u.words[0] = append(u.words[0], numbers[i])
+	}
+	u.format(len(m.lefts), j.rows.members(j.titles()), m.line)
+	if u.bytes() < j.memory/2 {
+		return nil
+	}
+	return j.runs.spill(ctx)
+}
+
+// finish joins the rows that wait.
+func (l *joinLevel) finish(ctx context.Context) error {
+	if l.left.empty() {
+		return nil
+	}
+	right, left := &rows{types: l.table.types}, &rows{types: l.types}
+	right.ready(len(right.types), l.batch(len(right.types)))
+	left.ready(len(left.types), l.batch(len(left.types)))
+	l.table = nil // for the garbage collector
+	for part := range spilledParts {
+		if err := l.finishPart(ctx, part, right, left); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// finishPart is finish for the rows in a file of each side.
+func (l *joinLevel) finishPart(ctx context.Context, part int, right, left *rows) error {
+	next := l.newLevel(newDivision()) // by other hashes: in a file those of all rows are alike
+	defer next.close()
+	if err := l.right.take(ctx, part, right, next.add); err != nil {
+		return err
+	}
+	if err := l.left.take(ctx, part, left, func(r *rows) error {
+		return next.match(r, func(m *matches) error { return l.keep(ctx, m) })
+	}); err != nil {
+		return err
+	}
+	return next.finish(ctx)
 }

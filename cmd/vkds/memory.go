@@ -30,29 +30,24 @@ func availableMemory() uint64 {
 	return otherwise
 }
 
-// addMemory adds --memory, which bounds the memory for some things.
+// addMemory adds --memory, which bounds the memory for some things. The default depends on the machine.
 func (t *tables) addMemory(flags *pflag.FlagSet, what string) {
-	flags.Var((*bytesFlag)(&t.memory), "memory", "keep "+what+" in this much memory, such as 500MB or 8GiB\n"+
-		"(default: half of what is available)")
+	flags.Var(&said{kind: "size", set: func(text string) (err error) {
+		t.memory, err = bytesOf(text)
+		return err
+	}}, "memory", "keep "+what+" in this much memory, such as 500MB or 8GiB\n(default: half of what is available)")
 }
-
-// bytesFlag is a number of bytes: 1000000, 500MB, 8GiB or 8G.
-type bytesFlag uint64
-
-func (*bytesFlag) Type() string { return "size" }
-
-func (b *bytesFlag) String() string { return "" } // the default depends on the machine
 
 var byteUnits = map[string]uint64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
 	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 
-func (b *bytesFlag) Set(text string) error {
+// bytesOf parses a number of bytes: 1000000, 500MB, 8GiB or 8G.
+func bytesOf(text string) (uint64, error) {
 	unit := strings.TrimLeft(text, "0123456789.")
 	n, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)
 	times, known := byteUnits[strings.ToLower(strings.TrimSpace(unit))]
 	if all := n * float64(times); err == nil && known && all >= 1 && all < math.MaxInt64 {
-		*b = bytesFlag(all)
-		return nil
+		return uint64(all), nil
 	}
-	return fmt.Errorf("%q is not a size: give bytes, such as 500MB or 8GiB", text)
+	return 0, fmt.Errorf("%q is not a size: give bytes, such as 500MB or 8GiB", text)
 }

@@ -43,7 +43,6 @@ have no order in common; print them one after the other.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&q.names, "by", nil, "the --by `columns` of the answers")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
 	q.addMemory(flags, "groups")

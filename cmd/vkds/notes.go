@@ -91,6 +91,14 @@ func rate[N int | int64 | uint64](n N, what string, took time.Duration) string {
 	return text
 }
 
+// andSkipped ends a note by the number of rows that were skipped, if there are some.
+func andSkipped(rows int64) string {
+	if rows == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s skipped", grouped(rows))
+}
+
 // grouped writes a number with commas between its thousands.
 func grouped[N int | int64 | uint64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)

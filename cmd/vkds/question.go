@@ -60,7 +60,6 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 		})
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	a.addKeys(flags)
 	flags.BoolVar(&mustExist, "must-exist", false, q.mustExist)
 	rows.add(flags, q.columns...)
@@ -133,7 +132,6 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 		})
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	a.addRanges(flags)
 	rows.add(flags, q.columns...)
 	s.add(c, c.Name())

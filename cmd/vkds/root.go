@@ -114,7 +114,7 @@ then says what. "vkds help output" lists the other statuses.`,
 			demandCommand(c)
 		}
 	}
-	completeFlags(root)
+	arrangeFlags(root)
 	return root
 }
 

@@ -50,7 +50,6 @@ most of the time is reading and writing.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&s.by, "by", nil, "sort by these `columns`, by name or by number from 1")
 	flags.StringSliceVar(&s.descending, "descending", nil, "the greatest values of these --by `columns` come first")
 	flags.StringSliceVar(&s.options.Verbatim, "columns", nil, "print these `columns` (default: all)")
@@ -123,9 +122,7 @@ func (s *sorting) answer(ctx context.Context, paths []string) error {
 	if s.spilled > 0 {
 		note += "; " + plural(int64(s.spilled), "temporary file")
 	}
-	if s.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(s.skipped))
-	}
+	note += andSkipped(s.skipped)
 	s.note("%s", note)
 	return nil
 }

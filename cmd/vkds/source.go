@@ -61,7 +61,8 @@ func (s *source) addTable(c *cobra.Command) {
 	flags.Var(formatFlag(&s.options.Format), "format",
 		"format of the table: csv, parquet, arrow, or binary:\nu32le, u32be, u64le, u64be")
 	s.text.add(flags)
-	addNull(flags, &s.options)
+	s.options.SkipNull = true
+	addNull(flags, &s.options, skippedNull)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
 }
 
@@ -157,9 +158,7 @@ func (s *source) pass(ctx context.Context, g *global, device *opening, path stri
 	if replaced := l.rows - int64(l.pairs); replaced > 0 {
 		note += fmt.Sprintf("; %s replaced an earlier one of the same key", grouped(replaced))
 	}
-	if l.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(l.skipped))
-	}
+	note += andSkipped(l.skipped)
 	g.note("%s", note)
 	return &l.dictionary, nil
 }

@@ -40,7 +40,6 @@ func newStatsCommand(g *global) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	s.add(c, "")
 	return c

@@ -167,8 +167,11 @@ type structureFlags struct {
 func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 	s.flags, s.ordering = flags, ordering
 	known := structureNames(ordering != "")
-	flags.Var(structureName{&s.name, known}, "structure", fmt.Sprintf("the dictionary's data structure:\n%s\n"+
-		"(default %s, or that of the saved dictionary)", strings.Join(known, ", "), s.standard()))
+	// It accepts any name; choose returns the error of one that won't do.
+	name := func(name string) error { s.name = name; return nil }
+	flags.Var(&said{kind: "name", names: known, set: name}, "structure", fmt.Sprintf(
+		"the dictionary's data structure:\n%s\n(default %s, or that of the saved dictionary)",
+		strings.Join(known, ", "), s.standard()))
 	if ordering == "" {
 		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that the table is\nsized for (default "+
 			"0.7, or as saved)")
@@ -177,28 +180,6 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 		"(default 0.53, with 64 bits 0.67, or\nas saved)")
 	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in the smallest level, a power of two\n(default 2^18, "+
 		"or as saved)")
-}
-
-// structureName is the value of --structure. It accepts any name; choose returns the error of one that won't do.
-type structureName struct {
-	name  *string
-	known []string
-}
-
-func (n structureName) String() string {
-	if n.name == nil {
-		return ""
-	}
-	return *n.name
-}
-
-func (n structureName) Type() string { return "name" }
-
-func (n structureName) Values() []string { return n.known }
-
-func (n structureName) Set(name string) error {
-	*n.name = name
-	return nil
 }
 
 func (s *structureFlags) standard() string {

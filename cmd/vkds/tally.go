@@ -79,14 +79,14 @@ help types" what they may be.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.Var(formatFlag(&o.Format), "format", "format of the file (see \"vkds help keys\")")
 	flags.StringVar(&column.Name, "column", "", "`column` of the keys: its name or number (default 1)")
 	text.add(flags)
 	addType(flags, &column, "type", "type of the keys: "+typeHelp)
 	flags.IntVar(&top, "top", 0, "print only the `N` most frequent keys")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur `N` times or more")
-	addNull(flags, &o)
+	o.SkipNull = true
+	addNull(flags, &o, skippedNull)
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "skip lines that are not keys, and count them")
 	rows.addJSON(flags, "key", "count")
 	return c
@@ -118,9 +118,7 @@ func (t *tally) count(path string, o input.Options) error {
 	}
 	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)),
 		nameOf(t.loader.device), grouped(len(t.keys)))
-	if t.skipped > 0 {
-		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))
-	}
+	note += andSkipped(t.skipped)
 	t.note("%s", note)
 	return nil
 }

@@ -46,7 +46,7 @@ func TestTallyWidens(t *testing.T) {
 				combine: structures.InsertAdd}}
 		count.structure = known[find("slabhash")]
 		columns := make([]input.Column, 1)
-		require.NoError(t, columnType{&columns[0]}.Set("hex"))
+		require.NoError(t, setType(&columns[0], "hex"))
 		require.NoError(t, count.read(path, input.Options{Format: input.U64LE, Columns: columns}))
 		require.NoError(t, count.collect())
 		wide := c.limit < 1<<32 || c.shift > 0

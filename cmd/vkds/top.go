@@ -37,7 +37,6 @@ those with the least values, the least first. It prints 10 pairs, or as many as
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&least, "least", false, "print the least values instead")
 	rows.add(flags, pairColumns...)
 	s.add(c, "top")

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/tool/draw"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
-	"github.com/vkds/vkds/internal/tool/page"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -65,7 +65,6 @@ of what the structure had before only what the events tell.
 		RunE: func(c *cobra.Command, arguments []string) error { return t.run(c.Context(), g, arguments) },
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&t.output, "output", "o", "", "`file` of the page; \"-\" is standard output")
 	_ = c.MarkFlagRequired("output") // it exists
 	flags.StringVar(&t.ops, "ops", "", "`file` of the operations; \"-\" is standard input")
@@ -123,7 +122,7 @@ func (t *tracing) check(arguments []string) error {
 	return nil
 }
 
-func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*page.Page, error) {
+func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*draw.Page, error) {
 	switch {
 	case t.sample != "" && (len(arguments) != 0 || t.ops != ""):
 		return nil, errors.New("--sample has its own dictionary and operations")
@@ -189,8 +188,8 @@ func readTrace(path string) (*trace.Trace, error) {
 
 // pageOf is the page of a trace from elsewhere, which doesn't say what the structure had before. The names of the
 // kernels that recorded events say what it is. Error: it is of several structures, or damaged.
-func pageOf(t *trace.Trace, title string) (*page.Page, error) {
-	p := &page.Page{Title: title, Trace: t, Key: keytype.Uint64.Format, Value: keytype.Uint64.Format}
+func pageOf(t *trace.Trace, title string) (*draw.Page, error) {
+	p := &draw.Page{Title: title, Trace: t, Key: keytype.Uint64.Format, Value: keytype.Uint64.Format}
 	used, kinds := map[uint16]bool{}, map[string]bool{}
 	for _, e := range t.Events {
 		used[e.Kernel] = true
@@ -213,7 +212,7 @@ func pageOf(t *trace.Trace, title string) (*page.Page, error) {
 		case "graph":
 			asGraph(p, strings.Contains(form, "v"))
 		case "runs":
-			p.List, p.Slots = page.Runs, page.Batch(t)
+			p.List, p.Slots = draw.Runs, draw.BatchOf(t)
 		}
 	}
 	if len(kinds) > 1 {
@@ -226,7 +225,7 @@ func pageOf(t *trace.Trace, title string) (*page.Page, error) {
 		}
 	}
 	if kinds["btree"] {
-		p.Nodes = page.Guess(t)
+		p.Nodes = draw.GuessNodes(t)
 	}
 	return p, nil
 }

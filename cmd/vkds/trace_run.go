@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/vkds/vkds/internal/tool/draw"
 	"github.com/vkds/vkds/internal/tool/keytype"
-	"github.com/vkds/vkds/internal/tool/page"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
@@ -31,8 +31,8 @@ type work struct {
 }
 
 // trace does the work on a device with instrumented kernels.
-func (w *work) trace(ctx context.Context, g *global, events int) (*page.Page, error) {
-	do := map[string][2]func(context.Context, *vk.Device, *work, *page.Page) error{
+func (w *work) trace(ctx context.Context, g *global, events int) (*draw.Page, error) {
+	do := map[string][2]func(context.Context, *vk.Device, *work, *draw.Page) error{
 		"slabhash": {traceTable[uint32], traceTable[uint64]},
 		"btree":    {traceTree[uint32], traceTree[uint64]},
 		"mvbtree":  {traceTree[uint32], traceTree[uint64]},
@@ -41,24 +41,24 @@ func (w *work) trace(ctx context.Context, g *global, events int) (*page.Page, er
 	if do == nil {
 		return nil, fmt.Errorf("%s has no traced kernels (--structure: slabhash, btree, lsm)", w.structure)
 	}
-	return g.traced(events, w.title, func(d *vk.Device, p *page.Page) error {
+	return g.traced(events, w.title, func(d *vk.Device, p *draw.Page) error {
 		p.Key, p.Value, p.Width = w.key, w.value, w.width
 		return do(ctx, d, w, p)
 	})
 }
 
 // traced opens a device with instrumented kernels.
-func (g *global) traced(events int, title string, do func(d *vk.Device, p *page.Page) error) (*page.Page, error) {
+func (g *global) traced(events int, title string, do func(d *vk.Device, p *draw.Page) error) (*draw.Page, error) {
 	d, err := g.openTraced(events)
 	if err != nil {
 		return nil, err
 	}
-	p := &page.Page{Title: title, Trace: &trace.Trace{}}
+	p := &draw.Page{Title: title, Trace: &trace.Trace{}}
 	return p, errors.Join(do(d, p), d.Close())
 }
 
 // take adds the events since the last call to a page.
-func take(ctx context.Context, d *vk.Device, p *page.Page) error {
+func take(ctx context.Context, d *vk.Device, p *draw.Page) error {
 	t, err := trace.Take(ctx, d)
 	if err != nil {
 		return err
@@ -69,8 +69,8 @@ func take(ctx context.Context, d *vk.Device, p *page.Page) error {
 }
 
 // mark says what happens before the next event.
-func mark(p *page.Page, format string, arguments ...any) {
-	m := page.Mark{At: len(p.Trace.Events), Text: fmt.Sprintf(format, arguments...)}
+func mark(p *draw.Page, format string, arguments ...any) {
+	m := draw.Mark{At: len(p.Trace.Events), Text: fmt.Sprintf(format, arguments...)}
 	if n := len(p.Marks); n > 0 && p.Marks[n-1].At == m.At {
 		p.Marks[n-1].Text += ", " + m.Text
 		return
@@ -79,7 +79,7 @@ func mark(p *page.Page, format string, arguments ...any) {
 }
 
 // during marks what is done, does it, and adds its events to a page.
-func during(ctx context.Context, d *vk.Device, p *page.Page, what string, do func() error) error {
+func during(ctx context.Context, d *vk.Device, p *draw.Page, what string, do func() error) error {
 	mark(p, "%s", what)
 	if err := do(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func during(ctx context.Context, d *vk.Device, p *page.Page, what string, do fun
 }
 
 // applies does batches on a structure, and what is between them.
-func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page, steps []step,
+func applies[W structures.Word](ctx context.Context, d *vk.Device, p *draw.Page, steps []step,
 	apply func(context.Context, structures.Batch[W, W]) (structures.Results[W, W], error),
 	between func(context.Context) error) error {
 	batches := 0
@@ -109,7 +109,7 @@ func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page,
 	return nil
 }
 
-func traceTree[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
+func traceTree[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *draw.Page) error {
 	p.Slots = btree.SlotsAt(w.width)
 	t, err := btree.Build(ctx, d, narrow[W](w.keys), narrow[W](w.values),
 		btree.Options{Fill: w.parameter, Path: btree.Concurrent})
@@ -117,13 +117,8 @@ func traceTree[W structures.Word](ctx context.Context, d *vk.Device, w *work, p 
 		return err
 	}
 	defer t.Close()
-	nodes, err := t.Inspect().Nodes(ctx)
-	if err != nil {
+	if p.Nodes, err = t.Inspect().Nodes(ctx); err != nil {
 		return err
-	}
-	for _, n := range nodes {
-		p.Nodes = append(p.Nodes, page.Node{Place: n.Ref, Level: n.Level, Low: n.Low, Next: n.Link, Last: n.Last,
-			Keys: n.Keys, Values: n.Values})
 	}
 	open := &closers{}
 	defer open.close()
@@ -138,7 +133,7 @@ func traceTree[W structures.Word](ctx context.Context, d *vk.Device, w *work, p 
 	})
 }
 
-func traceTable[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
+func traceTable[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *draw.Page) error {
 	p.List, p.Slots = "bucket", slabhash.SlotsAt(w.width, false)
 	m, err := slabhash.New[W, W](ctx, d, slabhash.Options{Capacity: w.capacity, Buckets: w.buckets, Load: w.parameter})
 	if err != nil {
@@ -162,14 +157,14 @@ func traceTable[W structures.Word](ctx context.Context, d *vk.Device, w *work, p
 	return applies(ctx, d, p, w.steps, m.Apply, nil) // it has no snapshots
 }
 
-func traceLSM[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
+func traceLSM[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *draw.Page) error {
 	batch := cmp.Or(int(w.parameter), lsm.DefaultBatch)
 	l, err := lsm.New[W, W](ctx, d, lsm.Options{Batch: batch})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	p.List, p.Slots = page.Runs, batch
+	p.List, p.Slots = draw.Runs, batch
 	if len(w.keys) != 0 {
 		insert := func() error { _, err := l.Insert(ctx, narrow[W](w.keys), narrow[W](w.values)); return err }
 		if err := during(ctx, d, p, "the dictionary's pairs", insert); err != nil {
@@ -182,14 +177,14 @@ func traceLSM[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *
 }
 
 // asGraph has a page show a graph's lists.
-func asGraph(p *page.Page, weighted bool) {
+func asGraph(p *draw.Page, weighted bool) {
 	p.List, p.Slots = "vertex", slabhash.SlotsAt(structures.Bits32, !weighted)
 	decimal := keytype.Uint32.Format
 	p.Key = func(arc uint64) string { return decimal(arc>>32) + "→" + decimal(arc&0xffffffff) }
 	p.Value, p.Owner = decimal, func(arc uint64) string { return decimal(arc >> 32) }
 }
 
-func traceGraph(ctx context.Context, d *vk.Device, p *page.Page, batches []graph.Edges) error {
+func traceGraph(ctx context.Context, d *vk.Device, p *draw.Page, batches []graph.Edges) error {
 	asGraph(p, false)
 	g, err := graph.New(ctx, d, graph.Options{})
 	if err != nil {

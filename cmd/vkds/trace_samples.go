@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vkds/vkds/internal/tool/draw"
 	"github.com/vkds/vkds/internal/tool/keytype"
-	"github.com/vkds/vkds/internal/tool/page"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/vk"
@@ -95,7 +95,7 @@ func sampleNames() (names []string) {
 }
 
 // sample makes the page of a sample.
-func sample(ctx context.Context, g *global, name string, events int) (*page.Page, error) {
+func sample(ctx context.Context, g *global, name string, events int) (*draw.Page, error) {
 	rng := rand.New(rand.NewPCG(1, 2)) // the same each time
 	if name == "graph" {
 		return sampleGraph(ctx, g, rng, events)
@@ -111,7 +111,7 @@ func sample(ctx context.Context, g *global, name string, events int) (*page.Page
 }
 
 // sampleGraph has a graph in which some vertices have many neighbours.
-func sampleGraph(ctx context.Context, g *global, rng *rand.Rand, events int) (*page.Page, error) {
+func sampleGraph(ctx context.Context, g *global, rng *rand.Rand, events int) (*draw.Page, error) {
 	ends := []uint32{0}
 	var batches []graph.Edges
 	for v := uint32(1); v <= 150; v++ {
@@ -125,7 +125,7 @@ func sampleGraph(ctx context.Context, g *global, rng *rand.Rand, events int) (*p
 			ends = append(ends, u, v)
 		}
 	}
-	return g.traced(events, "Edges into a graph", func(d *vk.Device, p *page.Page) error {
+	return g.traced(events, "Edges into a graph", func(d *vk.Device, p *draw.Page) error {
 		return traceGraph(ctx, d, p, slices.Clip(batches))
 	})
 }

@@ -43,7 +43,6 @@ The exit status is 0 if all is well, else 2.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	s.addSaved(c)
 	return c

@@ -65,7 +65,6 @@ the device when you ask for it.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&v.address, "http", "", "`address` to serve the page at")
 	flags.BoolVar(&v.o.Anyone, "anyone", false, "of --http: let other machines look")
 	flags.BoolVar(&v.window, "window", false, "open a window")

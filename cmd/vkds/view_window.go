@@ -10,8 +10,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/vkds/vkds/internal/tool/draw"
 	"github.com/vkds/vkds/internal/tool/keytype"
-	"github.com/vkds/vkds/internal/tool/window"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -26,7 +26,7 @@ func (v *viewing) show(ctx context.Context, g *global, path string) (err error) 
 	if g.onHost() {
 		return errors.New("--device none: the window is of structures on a device")
 	}
-	w, err := window.Open(window.Options{Validation: g.validation})
+	w, err := draw.OpenWindow(draw.WindowOptions{Validation: g.validation})
 	if err != nil {
 		return fmt.Errorf("--window: %w", err)
 	}
@@ -38,7 +38,7 @@ func (v *viewing) show(ctx context.Context, g *global, path string) (err error) 
 	return v.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
 		var snapshots closers
 		defer snapshots.close()
-		show := window.Show{Title: filepath.Base(path), Every: v.o.Every}
+		show := draw.Show{Title: filepath.Base(path), Every: v.o.Every}
 		if show.Scene = sceneOf(dict); show.Scene == nil {
 			return fmt.Errorf("--window: %s can't be drawn (--structure: %s)", dict.structure.name,
 				strings.Join(drawable(), ", "))
@@ -58,17 +58,17 @@ func (v *viewing) show(ctx context.Context, g *global, path string) (err error) 
 }
 
 // sceneOf returns how a dictionary is shown; nil: it can't be.
-func sceneOf(dict *dictionary) func(context.Context, *window.Maker) (*window.Scene, error) {
-	l := window.Look{Width: dict.width(), Key: writtenAs(dict.key), Value: writtenAs(dict.value)}
+func sceneOf(dict *dictionary) func(context.Context, *draw.Maker) (*draw.Scene, error) {
+	l := draw.Look{Width: dict.width(), Key: writtenAs(dict.key), Value: writtenAs(dict.value)}
 	if dict.index != nil {
-		l.Key = window.Hex // hashes
+		l.Key = draw.Hex // hashes
 	}
 	switch t := dict.itself().(type) {
 	case interface {
 		Inspect() btree.Inspection
 		InShaders() btree.InShaders
 	}:
-		return func(ctx context.Context, m *window.Maker) (*window.Scene, error) {
+		return func(ctx context.Context, m *draw.Maker) (*draw.Scene, error) {
 			s, err := t.Inspect().Stats(ctx)
 			if err != nil {
 				return nil, err
@@ -79,7 +79,7 @@ func sceneOf(dict *dictionary) func(context.Context, *window.Maker) (*window.Sce
 		Inspect() slabhash.Inspection
 		InShaders() structures.InShaders[slabhash.Description]
 	}:
-		return func(ctx context.Context, m *window.Maker) (*window.Scene, error) {
+		return func(ctx context.Context, m *draw.Maker) (*draw.Scene, error) {
 			s, err := t.Inspect().Stats(ctx)
 			if err != nil {
 				return nil, err
@@ -91,23 +91,23 @@ func sceneOf(dict *dictionary) func(context.Context, *window.Maker) (*window.Sce
 }
 
 // writtenAs returns how the window writes words of a type.
-func writtenAs(t keytype.Type) window.Format {
+func writtenAs(t keytype.Type) draw.Format {
 	switch t {
 	case keytype.Uint32, keytype.Uint64, keytype.Text:
-		return window.Unsigned
+		return draw.Unsigned
 	case keytype.Int32:
-		return window.Signed32
+		return draw.Signed32
 	case keytype.Int64:
-		return window.Signed64
+		return draw.Signed64
 	}
-	return window.Hex
+	return draw.Hex
 }
 
 // stepsOf returns what the steps of a file do to a dictionary. It adds the snapshots that they open to open.
-func stepsOf(dict *dictionary, steps []step, open *closers) (all []window.Step) {
+func stepsOf(dict *dictionary, steps []step, open *closers) (all []draw.Step) {
 	for _, s := range steps {
 		if s.between != "" { // the window has trees and tables, and trees have snapshots
-			all = append(all, window.Step{Name: "a snapshot", Do: func(ctx context.Context) error {
+			all = append(all, draw.Step{Name: "a snapshot", Do: func(ctx context.Context) error {
 				snapshot, err := snapshotOf(ctx, dict.itself())
 				if err == nil {
 					open.add(snapshot)
@@ -117,7 +117,7 @@ func stepsOf(dict *dictionary, steps []step, open *closers) (all []window.Step) 
 			continue
 		}
 		name := fmt.Sprintf("%s operations", grouped(len(s.batch.Keys)))
-		all = append(all, window.Step{Name: name, Do: func(ctx context.Context) error {
+		all = append(all, draw.Step{Name: name, Do: func(ctx context.Context) error {
 			return apply(ctx, dict.itself(), s)
 		}})
 	}

@@ -1,5 +1,5 @@
 // Picture: the part of a scene that is in the window, pixel by pixel; its colours, which are those of
-// internal/tool/drawing; and numbers.
+// internal/tool/draw; and numbers.
 #ifndef VKDS_WINDOW_PICTURE_GLSL
 #define VKDS_WINDOW_PICTURE_GLSL
 

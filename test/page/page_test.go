@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/tool/page"
+	"github.com/vkds/vkds/internal/tool/draw"
 	"github.com/vkds/vkds/shaders/traced"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -31,7 +31,7 @@ import (
 
 // The scripts say what types they have, and the compiler of TypeScript finds no contradiction.
 func TestTypes(t *testing.T) {
-	scripts, err := filepath.Glob("../../internal/tool/page/*.js")
+	scripts, err := filepath.Glob("../../internal/tool/draw/page/*.js")
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
 	scripts = append(scripts, "../../structures/view/view.js")
@@ -67,7 +67,7 @@ type tab struct {
 }
 
 // show opens a page, at a moment that its address may name ("#at=7").
-func show(t *testing.T, p *page.Page, moment string) tab {
+func show(t *testing.T, p *draw.Page, moment string) tab {
 	path := filepath.Join(t.TempDir(), "trace.html")
 	f, err := os.Create(path)
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func mixed(n, keys int) (b structures.Batch[uint32, uint32]) {
 }
 
 // tree traces a batch on a tree that has pairs, between two snapshots.
-func tree(t *testing.T) (*page.Page, *btree.Tree[uint32, uint32]) {
+func tree(t *testing.T) (*draw.Page, *btree.Tree[uint32, uint32]) {
 	d := open(t)
 	keys, values := make([]uint32, 1000), make([]uint32, 1000)
 	for i := range keys {
@@ -158,7 +158,7 @@ func tree(t *testing.T) (*page.Page, *btree.Tree[uint32, uint32]) {
 	m, err := btree.Build(t.Context(), d, keys, values, btree.Options{Path: btree.Concurrent})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
-	p := &page.Page{Title: "A <tree>", Slots: btree.SlotsAt(structures.Bits32), Key: decimal, Value: decimal}
+	p := &draw.Page{Title: "A <tree>", Slots: btree.SlotsAt(structures.Bits32), Key: decimal, Value: decimal}
 	p.Nodes = nodes(t, m)
 	snapshot, err := m.Snapshot(t.Context())
 	require.NoError(t, err)
@@ -169,13 +169,9 @@ func tree(t *testing.T) (*page.Page, *btree.Tree[uint32, uint32]) {
 	return p, m
 }
 
-func nodes(t *testing.T, m *btree.Tree[uint32, uint32]) (all []page.Node) {
-	inside, err := m.Inspect().Nodes(t.Context())
+func nodes(t *testing.T, m *btree.Tree[uint32, uint32]) []draw.Node {
+	all, err := m.Inspect().Nodes(t.Context())
 	require.NoError(t, err)
-	for _, n := range inside {
-		all = append(all, page.Node{Place: n.Ref, Level: n.Level, Low: n.Low, Next: n.Link, Last: n.Last, Keys: n.Keys,
-			Values: n.Values})
-	}
 	return all
 }
 
@@ -201,9 +197,9 @@ func TestTreeAtTheLastMoment(t *testing.T) {
 	require.Equal(t, first, again)
 	require.NotEqual(t, first, last)
 
-	is := map[uint32]page.Node{}
+	is := map[uint32]draw.Node{}
 	for _, n := range nodes(t, m) {
-		is[n.Place] = n
+		is[n.Ref] = n
 	}
 	require.Len(t, last, len(is))
 	kept := 0
@@ -233,7 +229,7 @@ func TestTableAtTheLastMoment(t *testing.T) {
 	defer m.Close()
 	_, err = m.Apply(t.Context(), mixed(2000, 1000))
 	require.NoError(t, err)
-	p := &page.Page{Title: "A table", Trace: take(t, d), List: "bucket", Width: structures.Bits32,
+	p := &draw.Page{Title: "A table", Trace: take(t, d), List: "bucket", Width: structures.Bits32,
 		Slots: slabhash.SlotsAt(structures.Bits32, false), Key: decimal, Value: decimal}
 	b := show(t, p, "")
 	const content = `[...model.nodes.values()].flatMap(n => n.keys.map((k, i) =>
@@ -270,7 +266,7 @@ func TestLevelsAfterEachBatch(t *testing.T) {
 	m, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 256})
 	require.NoError(t, err)
 	defer m.Close()
-	p := &page.Page{Title: "An LSM", Trace: &trace.Trace{}, List: page.Runs, Slots: 256}
+	p := &draw.Page{Title: "An LSM", Trace: &trace.Trace{}, List: draw.Runs, Slots: 256}
 	var moments []int
 	var want []map[int]int // pairs by rows
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -314,11 +310,11 @@ func TestLevelsAfterEachBatch(t *testing.T) {
 	var passing int // at rest, nothing is on its way
 	b.eval("(seek(count), model.layout(), model.rows[0].filter(n => n.level < 0).length)", &passing)
 	require.Zero(t, passing)
-	require.Equal(t, 256, page.Batch(p.Trace))
+	require.Equal(t, 256, draw.BatchOf(p.Trace))
 }
 
 // few is a trace of two operations, made by hand: a leaf is split, and its parent learns of that.
-func few() *page.Page {
+func few() *draw.Page {
 	leaf, other := uint32(1), uint32(2)
 	all := &trace.Trace{Device: "by hand", Kernels: []string{"btree/apply"}, Events: []trace.Event{
 		{What: trace.Begin, Operation: 0, Other: uint32(structures.Insert), Key: 25, Value: 5},
@@ -337,9 +333,9 @@ func few() *page.Page {
 		{What: trace.Restart, Operation: 1, Place: 0},
 		{What: trace.End, Operation: 1, Other: uint32(structures.Pending)},
 	}}
-	return &page.Page{Title: "By hand", Trace: all, Slots: 4, Key: decimal, Value: decimal, Nodes: []page.Node{
-		{Place: 0, Level: 1, Last: true, Keys: []uint64{0}, Values: []uint64{uint64(leaf)}},
-		{Place: leaf, Last: true, Keys: []uint64{10, 20, 30, 40}, Values: []uint64{1, 2, 3, 4}}}}
+	return &draw.Page{Title: "By hand", Trace: all, Slots: 4, Key: decimal, Value: decimal, Nodes: []draw.Node{
+		{Ref: 0, Level: 1, Last: true, Keys: []uint64{0}, Values: []uint64{uint64(leaf)}},
+		{Ref: leaf, Last: true, Keys: []uint64{10, 20, 30, 40}, Values: []uint64{1, 2, 3, 4}}}}
 }
 
 // Steps, jumps, breakpoints and play, by keyboard and by pointer.
@@ -531,22 +527,22 @@ func TestSelection(t *testing.T) {
 func TestLarge(t *testing.T) {
 	p := few()
 	p.Nodes = nil
-	level := make([]page.Node, 100_000)
+	level := make([]draw.Node, 100_000)
 	for i := range level {
-		level[i] = page.Node{Place: uint32(i), Low: uint64(100 * i), Next: uint32(i + 1), Last: i+1 == len(level),
+		level[i] = draw.Node{Ref: uint32(i), Low: uint64(100 * i), Link: uint32(i + 1), Last: i+1 == len(level),
 			Keys: []uint64{uint64(100*i + 1), uint64(100*i + 2)}, Values: []uint64{1, 2}}
 	}
 	all, place := level, uint32(len(level))
 	for deep := 1; len(level) > 1; deep++ {
-		var above []page.Node
+		var above []draw.Node
 		for i, n := range level {
 			if i%10 == 0 {
-				above = append(above, page.Node{Place: place, Level: deep, Low: n.Low, Next: place + 1,
+				above = append(above, draw.Node{Ref: place, Level: deep, Low: n.Low, Link: place + 1,
 					Last: i+10 >= len(level)})
 				place++
 			}
 			last := &above[len(above)-1]
-			last.Keys, last.Values = append(last.Keys, n.Low), append(last.Values, uint64(n.Place))
+			last.Keys, last.Values = append(last.Keys, n.Low), append(last.Values, uint64(n.Ref))
 		}
 		all, level = append(all, above...), above
 	}

@@ -121,7 +121,7 @@ func TestEveryFunctionIsDriven(t *testing.T) {
 			note("traced", m)
 		}
 	}
-	files, err := filepath.Glob("../../internal/tool/window/spv/*.spv") // which that package's tests run
+	files, err := filepath.Glob("../../internal/tool/draw/spv/*.spv") // which that package's tests run
 	require.NoError(t, err)
 	for _, file := range files {
 		code, err := os.ReadFile(file)

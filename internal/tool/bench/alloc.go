@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/internal/tool/bench/kernels"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -40,11 +40,11 @@ func (s *session) allocations(room int) map[string][]time.Duration {
 	slabs := s.room("slabs", s.o.Repeat*s.n) // the references of each run
 	kernel := func(name string) *vk.Kernel[slabPush] {
 		o := vk.KernelOptions{Constants: pool.Constants()}
-		return must(vk.NewKernel[slabPush](s.d, must(shaders.Load(name)), o))
+		return must(vk.NewKernel[slabPush](s.d, kernels.Load(name), o))
 	}
-	allocate := kernel("bench/slab_allocate")
+	allocate := kernel("slab_allocate")
 	defer allocate.Free()
-	free := kernel("bench/slab_free")
+	free := kernel("slab_free")
 	defer free.Free()
 	defer s.ending()
 	record := func(run int) {

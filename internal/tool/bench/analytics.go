@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
@@ -16,24 +15,12 @@ import (
 
 const rankIterations = 20
 
-// Analyzed is the form of the graph that analytics read.
-type Analyzed uint8
-
+// What analytics read.
 const (
-	// OnCSR: compressed sparse rows.
-	OnCSR Analyzed = iota
-	// OnLive: the dynamic graph itself, built in bulk. It has weights for shortest paths only.
-	OnLive
-	// OnWorn: the same, after half as many other edges were inserted and deleted again.
-	OnWorn
+	onCSR  = "csr"  // compressed sparse rows
+	onLive = "live" // the dynamic graph itself, built in bulk. It has weights for shortest paths only.
+	onWorn = "worn" // the same, after half as many other edges were inserted and deleted again
 )
-
-var analyzedNames = enum.Names[Analyzed]{"csr", "live", "worn"}
-
-func (a Analyzed) String() string { return analyzedNames.String(a) }
-
-// Analyzeds are all forms, by name.
-var Analyzeds = enum.Of("graph to analyse", OnCSR, OnLive, OnWorn)
 
 // analyzed is a graph on the device and on the host, with an Analyzer.
 type analyzed struct {
@@ -99,14 +86,14 @@ func (s *session) analyzer(weights bool) *analyzed {
 	if a.on != nil && (a.live == nil || a.weighted == weights) {
 		return a
 	}
-	if s.at.On == OnCSR {
+	if s.at.On == onCSR {
 		a.on = analytics.New(a.csr)
 		return a
 	}
 	a.closeLive()
 	a.weighted = weights
 	a.live = must(graph.Build(s.ctx, s.d, a.csr, graph.Options{Weighted: weights, Load: s.at.Load}))
-	if s.at.On == OnWorn {
+	if s.at.On == onWorn {
 		s.wear(a)
 	}
 	a.on = analytics.NewLive(a.live)
@@ -148,7 +135,7 @@ func analysis(rounds int, weights bool, do algorithm) func(*session) {
 	return func(s *session) {
 		a := s.analyzer(weights)
 		m := s.measurement(a.vertices(), rounds*a.csr.Arcs)
-		m.Form = s.graphName() + ", " + s.at.On.String()
+		m.Form = s.graphName() + ", " + s.at.On
 		run := 0
 		var took time.Duration
 		var check func()
@@ -328,27 +315,28 @@ func inBoth(a, b []uint32) (n int) {
 	return n
 }
 
-// checkComponents searches the graph from each vertex that was not yet met, in the order of their numbers.
+// checkComponents compares labels with the least vertices of sets that arcs join.
 func (s *session) checkComponents(a *analyzed, labels []uint32) {
-	met := make([]bool, a.vertices())
-	var queue []uint32
-	for first := range met {
-		if met[first] {
-			continue
+	parents := make([]uint32, a.vertices())
+	for v := range parents {
+		parents[v] = uint32(v)
+	}
+	least := func(v uint32) uint32 {
+		for parents[v] != v {
+			parents[v] = parents[parents[v]]
+			v = parents[v]
 		}
-		met[first] = true
-		for queue = append(queue[:0], uint32(first)); len(queue) > 0; {
-			v := queue[len(queue)-1]
-			queue = queue[:len(queue)-1]
-			if labels[v] != uint32(first) {
-				s.fail("vertex %d: component %d, not %d", v, labels[v], first)
-			}
-			for _, u := range a.row(int(v)) {
-				if !met[u] {
-					met[u] = true
-					queue = append(queue, u)
-				}
-			}
+		return v
+	}
+	for v := range parents {
+		for _, u := range a.row(v) {
+			x, y := least(uint32(v)), least(u)
+			parents[max(x, y)] = min(x, y)
+		}
+	}
+	for v, label := range labels {
+		if want := least(uint32(v)); label != want {
+			s.fail("vertex %d: component %d, not %d", v, label, want)
 		}
 	}
 }

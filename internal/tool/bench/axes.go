@@ -19,19 +19,19 @@ type setting struct {
 	N, Batch, Width, Tile int
 	Shards                int
 	Load, Fill            float64
-	Order                 Order
+	Order                 string
 	Form                  primitives.Form
-	Graph                 GraphKind
+	Graph                 string
 	Degree                int
 	File, Keys            string
-	On                    Analyzed
-	Pool                  PoolForm
+	On                    string
+	Pool                  string
 	queries
 }
 
 // queries are the axes whose values a structure need not be rebuilt for.
 type queries struct {
-	Levels                Levels
+	Levels                string
 	Path                  btree.Path
 	Length, Callers       int
 	Stale, Changed, Share float64
@@ -63,6 +63,18 @@ func named[T fmt.Stringer](name, usage, standard string, field func(*setting) *T
 	return x
 }
 
+// choice is named for values that only benchmarks have. The first one is the default.
+func choice(name, usage string, field func(*setting) *string, names ...string) Axis {
+	x := axis(name, usage+strings.Join(names, ", "), names[0], field, func(text string) (string, error) {
+		if !slices.Contains(names, text) {
+			return "", fmt.Errorf("unknown %s %q (known: %s)", name, text, strings.Join(names, ", "))
+		}
+		return text, nil
+	})
+	x.Values = names
+	return x
+}
+
 const (
 	maxSize    = 1 << 30 // the mixes take keys with indices up to three times as great
 	rangePairs = 1 << 26 // about the number of pairs in a measured batch of ranges
@@ -75,7 +87,8 @@ var Axes = []Axis{
 		enum.Of("form", primitives.Auto, primitives.SinglePass, primitives.MultiPass)),
 	axis("width", "bits of an element: 32, 64", "32", func(at *setting) *int { return &at.Width },
 		number[int](func(x float64) bool { return x == 32 || x == 64 }, "32 or 64")),
-	named("order", "in which keys come:\n", "random", func(at *setting) *Order { return &at.Order }, Orders),
+	choice("order", "in which keys come:\n", func(at *setting) *string { return &at.Order },
+		random, ascending, descending, almostSorted, gaussian),
 	axis("batch", "operations of a batch of updates; 1 to 30: that power of two", "14",
 		func(at *setting) *int { return &at.Batch }, size(1)),
 	axis("load", "slabs a bucket that the elements would fill, in a graph those of\na vertex with several buckets",
@@ -84,8 +97,7 @@ var Axes = []Axis{
 	axis("fill", "share of a node's slots in use in a bulk build;\n0: 8 of 15, wide 4 of 6", "0",
 		func(at *setting) *float64 { return &at.Fill },
 		number[float64](func(x float64) bool { return x >= 0 && x <= 1 }, "above 0 and up to 1, or 0")),
-	named("graph", "how its edges are made: ", "uniform",
-		func(at *setting) *GraphKind { return &at.Graph }, Graphs),
+	choice("graph", "how its edges are made: ", func(at *setting) *string { return &at.Graph }, uniform, rmat, grid),
 	axis("degree", "edges of a vertex, on average, of uniform and rmat graphs", strconv.Itoa(degree),
 		func(at *setting) *int { return &at.Degree },
 		number[int](func(x float64) bool { return x >= 1 && x <= 1<<16 }, "1 to 65536")),
@@ -94,18 +106,17 @@ var Axes = []Axis{
 	axis("keys", "files of keys to use instead of made ones, in their order, without\n"+
 		"repetitions: numbers below 2^32, a line each", "",
 		func(at *setting) *string { return &at.Keys }, func(path string) (string, error) { return path, nil }),
-	named("on",
-		"what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
-			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
-	named("pool", "of slabs: of one super block, or of several: ", "light",
-		func(at *setting) *PoolForm { return &at.Pool }, enum.Of("pool", LightPool, FullPool)),
+	choice("on", "what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after "+
+		"many changes: ", func(at *setting) *string { return &at.On }, onCSR, onLive, onWorn),
+	choice("pool", "of slabs: of one super block, or of several: ", func(at *setting) *string { return &at.Pool },
+		lightPool, fullPool),
 	axis("shards", "of a dictionary, on all devices of the name in turn", "2",
 		func(at *setting) *int { return &at.Shards },
 		number[int](func(x float64) bool { return x >= 1 && x <= 64 }, "1 to 64")),
 	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel", "0",
 		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
-	named("levels", "of the LSM that is searched, those that are full: ", "full",
-		func(at *setting) *Levels { return &at.Levels }, LevelArrangements),
+	choice("levels", "of the LSM that is searched, those that are full: ",
+		func(at *setting) *string { return &at.Levels }, fullLevels, oneLevel),
 	named("path", "that batches of updates take: ", "concurrent,batched",
 		func(at *setting) *btree.Path { return &at.Path }, enum.Of("path", btree.Concurrent, btree.Batched)),
 	axis("stale", "shares of the elements that a cleanup removes", "0.1,0.5",
@@ -168,7 +179,7 @@ func (at setting) of(p Op) setting {
 }
 
 // settings combines all values of the benchmark's axes. Error: *vk.OptionError.
-func (b *benchmark) settings(o *Options) ([]setting, error) {
+func (b *Benchmark) settings(o *Options) ([]setting, error) {
 	all := []setting{{}}
 	for _, x := range Axes {
 		if !b.has(x.Name) {
@@ -193,7 +204,7 @@ func (b *benchmark) settings(o *Options) ([]setting, error) {
 }
 
 // standard returns the default of an axis.
-func (b *benchmark) standard(x Axis) string {
+func (b *Benchmark) standard(x Axis) string {
 	if x.Name == "n" {
 		return strconv.Itoa(bits.Len(uint(b.size)) - 1)
 	}
@@ -202,7 +213,7 @@ func (b *benchmark) standard(x Axis) string {
 
 // check completes the options of a benchmark. It returns an error for an unknown operation, and for an axis that none
 // of the operations depends on.
-func (o *Options) check(b *benchmark) error {
+func (o *Options) check(b *Benchmark) error {
 	if o.Repeat < 0 || o.WarmUp < 0 {
 		return &vk.OptionError{Option: "--repeat, --warm-up", Reason: "negative"}
 	}

@@ -91,7 +91,7 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 		o.Out = io.Discard
 	}
 	r := Report{Environment: environment(d, o.Seed)}
-	s := &session{ctx: ctx, d: d, o: o, benchmark: b, report: &r}
+	s := &session{ctx: ctx, d: d, o: o, Benchmark: b, report: &r}
 	defer s.close()
 	for _, at := range steps {
 		made := len(r.Measurements)
@@ -114,7 +114,7 @@ type step struct {
 
 // plan checks the options and lists the steps. A structure is kept from one step to the next if their settings differ
 // in queries only.
-func plan(name string, o *Options) (*benchmark, []step, error) {
+func plan(name string, o *Options) (*Benchmark, []step, error) {
 	b, err := benchmarkOf(name)
 	if err == nil {
 		err = o.check(b)
@@ -150,7 +150,7 @@ type session struct {
 	ctx context.Context
 	d   *vk.Device
 	o   Options
-	*benchmark
+	*Benchmark
 	report *Report
 
 	at, own setting          // the setting, and the part that the operation depends on
@@ -233,10 +233,10 @@ func (s *session) fail(format string, args ...any) {
 
 // measurement returns an empty measurement of the operation, with n elements in the structure.
 func (s *session) measurement(n, operations int) Measurement {
-	m := Measurement{Structure: s.name, Op: s.op.Name, N: n, Operations: operations, Load: max(s.own.Load, s.own.Fill),
+	m := Measurement{Structure: s.Name, Op: s.op.Name, N: n, Operations: operations, Load: max(s.own.Load, s.own.Fill),
 		Tile: s.own.Tile, Length: s.own.Length, Stale: s.own.Stale, Changed: s.own.Changed}
-	if s.own.Order != Random {
-		m.Order = s.own.Order.String()
+	if s.own.Order != random {
+		m.Order = s.own.Order
 	}
 	if s.own.Keys != "" {
 		m.Order = filepath.Base(s.own.Keys)
@@ -246,13 +246,13 @@ func (s *session) measurement(n, operations int) Measurement {
 		m.Form = s.own.Form.String()
 	case s.own.Path != 0:
 		m.Form = s.own.Path.String()
-	case s.own.Pool != LightPool:
-		m.Form = "pool " + s.own.Pool.String()
+	case s.own.Pool == fullPool:
+		m.Form = "pool " + s.own.Pool
 	}
 	if s.width == structures.Bits64 {
 		m.Width = 64
 	}
-	if s.name == "lsm" {
+	if s.Name == "lsm" {
 		m.Batch = s.batch // the number of pairs of its lowest level
 	}
 	return m

@@ -164,7 +164,7 @@ func sessionOf(t *testing.T, d *vk.Device, name string, n int, axes ...string) *
 	b, steps, err := plan(name, &o)
 	require.NoError(t, err)
 	o.Seed = 5
-	s := &session{ctx: t.Context(), d: d, o: o, benchmark: b, report: &Report{}}
+	s := &session{ctx: t.Context(), d: d, o: o, Benchmark: b, report: &Report{}}
 	t.Cleanup(s.close)
 	require.NoError(t, attempt(func() { s.enter(steps[0]) }))
 	s.op.Name = "op"
@@ -277,20 +277,20 @@ func TestTable(t *testing.T) {
 	for _, x := range Axes {
 		known[x.Name] = true
 	}
-	for _, c := range columns {
-		ops := Ops(c.name)
-		require.NotEmpty(t, defaults(c.name), c.name)
+	for _, c := range Benchmarks {
+		ops := Ops(c.Name)
+		require.NotEmpty(t, defaults(c.Name), c.Name)
 		names := map[string]bool{}
 		for _, p := range ops {
-			require.False(t, names[p.Name], "%s %s stands twice", c.name, p.Name)
+			require.False(t, names[p.Name], "%s %s stands twice", c.Name, p.Name)
 			names[p.Name] = true
 			for _, axis := range strings.Fields(p.axes) {
-				require.Contains(t, known, axis, "%s %s", c.name, p.Name)
+				require.Contains(t, known, axis, "%s %s", c.Name, p.Name)
 				used[axis] = true
 			}
 		}
-		for _, x := range AxesOf(c.name) {
-			require.True(t, x.Default != "" || x.Name == "file" || x.Name == "keys", "%s --%s", c.name, x.Name)
+		for _, x := range AxesOf(c.Name) {
+			require.True(t, x.Default != "" || x.Name == "file" || x.Name == "keys", "%s --%s", c.Name, x.Name)
 		}
 	}
 	require.Equal(t, known, used)

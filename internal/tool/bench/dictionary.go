@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -182,22 +181,16 @@ func openSet(s *session) dictionary {
 	return s.openHash(buckets, float64(buckets)*(expectedSlabs(s.at.Load, slots)-1), true)
 }
 
-// PoolForm says of how many super blocks a hash table's pool is.
-type PoolForm uint8
-
+// The forms of a hash table's pool.
 const (
-	LightPool PoolForm = iota // of one, as any pool of up to 1 GiB: SlabAlloc-light of the slab hash's paper
-	FullPool                  // of several, so that references are looked up
+	lightPool = "light" // one super block, as any pool of up to 1 GiB: SlabAlloc-light of the slab hash's paper
+	fullPool  = "full"  // several, so that references are looked up
 )
-
-var poolNames = enum.Names[PoolForm]{"light", "full"}
-
-func (f PoolForm) String() string { return poolNames.String(f) }
 
 // openHash makes a table with a pool for about that many slabs in addition to the buckets.
 func (s *session) openHash(buckets int, slabs float64, keys bool) dictionary {
 	p := alloc.PoolOptions{Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16}
-	if s.at.Pool == FullPool {
+	if s.at.Pool == fullPool {
 		p.SuperShift = min(bits.Len(uint(p.Blocks))-2, 11) // about four super blocks
 	}
 	t := hashTable{keys: keys, pool: must(alloc.NewSlabPool(s.ctx, s.d, p))}

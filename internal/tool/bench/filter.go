@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/internal/tool/bench/kernels"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/vk"
@@ -26,7 +26,7 @@ func onFilter(cell func(s *session, f bloom, keys structures.DeviceBatch)) func(
 		f := open[bloom](s, filter.Options{Capacity: s.n}, filter.New[uint32], filter.New[uint64])
 		defer f.Close()
 		defer s.ending()
-		cell(s, f, structures.DeviceBatch{Count: s.n, Keys: s.elements("keys "+s.keys.order.String(), s.keys.key)})
+		cell(s, f, structures.DeviceBatch{Count: s.n, Keys: s.elements("keys "+s.keys.order, s.keys.key)})
 	}
 }
 
@@ -96,7 +96,7 @@ func randomReads(s *session, f bloom, _ structures.DeviceBatch) {
 	size := s.d.SubgroupSize()
 	groups := (s.n + size - 1) / size
 	sums := s.room("sums", groups)
-	k := must(vk.NewKernel[readsPush](s.d, must(shaders.Load("bench/random_reads")), vk.KernelOptions{}))
+	k := must(vk.NewKernel[readsPush](s.d, kernels.Load("random_reads"), vk.KernelOptions{}))
 	defer k.Free()
 	defer s.ending()
 	push := readsPush{memory.Address(), sums.Address(), blocks, uint32(s.n)}

@@ -9,49 +9,37 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/internal/tool/graphfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/vk"
 )
 
-// GraphKind is how the edges of a graph are generated.
-type GraphKind uint8
-
+// How the edges of a graph are made.
 const (
-	// Uniform edges have random ends.
-	Uniform GraphKind = iota
-	// RMAT edges are those of a recursive matrix (Chakrabarti, Zhan and Faloutsos, 2004) with Graph500's shares, 0.57,
+	uniform = "uniform" // with random ends
+	// rmat edges are those of a recursive matrix (Chakrabarti, Zhan and Faloutsos, 2004) with Graph500's shares, 0.57,
 	// 0.19, 0.19 and 0.05, and with permuted numbers of vertices: a few hubs have a large part of them.
-	RMAT
-	// Grid edges lead from each place of a square grid to its four neighbors. Edges of batches are uniform.
-	Grid
+	rmat = "rmat"
+	grid = "grid" // from each place of a square grid to its four neighbors; edges of batches are uniform
 )
-
-var graphKindNames = enum.Names[GraphKind]{"uniform", "rmat", "grid"}
-
-func (k GraphKind) String() string { return graphKindNames.String(k) }
-
-// Graphs are all kinds, by name.
-var Graphs = enum.Of("graph", Uniform, RMAT, Grid)
 
 // arcs are the edges of a graph. Each is a function of its index. Those after the first n belong to batches.
 type arcs struct {
-	kind     GraphKind
+	kind     string
 	seed     uint32
 	n        int
-	vertices int // of RMAT a power of two, of a grid a square
+	vertices int // of rmat a power of two, of a grid a square
 	scale    int
 	side     int
 	file     *graphfile.Graph // has the first n; nil: they are made
 }
 
 // newArcs returns the edges of made graphs, degree a vertex on average.
-func newArcs(kind GraphKind, seed uint32, n, degree int) arcs {
+func newArcs(kind string, seed uint32, n, degree int) arcs {
 	a := arcs{kind: kind, seed: seed, n: n, scale: max(2, bits.Len(uint(n/degree))-1)}
 	a.vertices = 1 << a.scale
-	if kind == Grid {
+	if kind == grid {
 		for a.side = 2; 4*a.side*(a.side-1) < n; a.side++ {
 		}
 		a.vertices = a.side * a.side
@@ -74,8 +62,8 @@ func (s *session) graphName() string {
 	switch {
 	case s.at.File != "":
 		return filepath.Base(s.at.File)
-	case s.at.Graph == Grid || s.at.Degree == degree:
-		return s.at.Graph.String()
+	case s.at.Graph == grid || s.at.Degree == degree:
+		return s.at.Graph
 	}
 	return fmt.Sprintf("%s/degree=%d", s.at.Graph, s.at.Degree)
 }
@@ -124,9 +112,9 @@ func (a arcs) at(i int) (from, to uint32) {
 	switch {
 	case a.file != nil && i < a.n:
 		return a.file.From[i], a.file.To[i]
-	case a.kind == RMAT:
+	case a.kind == rmat:
 		from, to = a.matrix(i)
-	case a.kind == Grid && i < a.n:
+	case a.kind == grid && i < a.n:
 		return a.step(i)
 	default:
 		from, to = a.random(i, 1)%uint32(a.vertices), a.random(i, 2)%uint32(a.vertices)

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
-	"github.com/vkds/vkds/internal/engine/enum"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
+	"golang.org/x/sync/errgroup"
 )
 
 // keySpace makes the keys and values of a benchmark. Each is a function of an index and the seed, so any number of
@@ -96,47 +96,29 @@ func each(n int, do func(i int)) {
 // fill sets each element to of(index), on all processors.
 func fill[T any](s []T, of func(i int) T) { each(len(s), func(i int) { s[i] = of(i) }) }
 
-// ascending returns the numbers sorted, using all processors: it divides them by their first bits and sorts the parts.
-func ascending(s []uint32) []uint32 {
-	const parts, shift = 256, 24
-	var ends [parts]int
-	for _, x := range s {
-		ends[x>>shift]++
+// inAscent returns the numbers sorted, using all processors: it divides them by their first bits and sorts the parts.
+func inAscent(s []uint32) []uint32 {
+	parted := make([]uint32, len(s))
+	begins := threads.Divide(len(s), 256, func(i int) int { return int(s[i] >> 24) },
+		func(i, to int) { parted[to] = s[i] })
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for part, begin := range begins[:256] {
+		all.Go(func() error { slices.Sort(parted[begin:begins[part+1]]); return nil })
 	}
-	var starts [parts]int
-	for p := 1; p < parts; p++ {
-		starts[p] = ends[p-1]
-		ends[p] += ends[p-1]
-	}
-	parted, next := make([]uint32, len(s)), starts
-	for _, x := range s {
-		parted[next[x>>shift]] = x
-		next[x>>shift]++
-	}
-	var turn atomic.Int64
-	var wait sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for p := turn.Add(1) - 1; p < parts; p = turn.Add(1) - 1 {
-				slices.Sort(parted[starts[p]:ends[p]])
-			}
-		})
-	}
-	wait.Wait()
+	_ = all.Wait() // sorting has no errors
 	return parted
 }
 
-// Order is the order of a benchmark's keys.
-type Order uint8
-
+// The orders of a benchmark's keys.
 const (
-	Random Order = iota
-	Ascending
-	Descending
-	// AlmostSorted is ascending but for five pairs of keys that have changed places (section 5.2 of Duong's thesis).
-	AlmostSorted
-	// Gaussian keys lie about the middle of the 32-bit numbers with a standard deviation of 2^28, in random order.
-	Gaussian
+	random     = "random"
+	ascending  = "ascending"
+	descending = "descending"
+	// almostSorted is ascending but for five pairs of keys that have changed places (section 5.2 of Duong's thesis).
+	almostSorted = "almost-sorted"
+	// gaussian keys lie about the middle of the 32-bit numbers with a standard deviation of 2^28, in random order.
+	gaussian = "gaussian"
 )
 
 const (
@@ -144,18 +126,11 @@ const (
 	maxGaussian = 1 << 28 // with more, neighbors in the middle would be equal
 )
 
-var orderNames = enum.Names[Order]{"random", "ascending", "descending", "almost-sorted", "gaussian"}
-
-func (o Order) String() string { return orderNames.String(o) }
-
-// Orders are all orders, by name.
-var Orders = enum.Of("order", Random, Ascending, Descending, AlmostSorted, Gaussian)
-
 // sequence has n different keys in an order. Each is a function of its index. Keys that are neither random nor gaussian
 // are spread evenly over the 32-bit numbers.
 type sequence struct {
 	space keySpace
-	order Order
+	order string
 	n     int
 	step  uint32 // from a key to the next greater one; at least 2
 	deal  order  // the places that are swapped, two by two, or the order of gaussian keys
@@ -200,12 +175,13 @@ func readKeys(path string) (*keyList, error) {
 	return l, nil
 }
 
-func newSequence(space keySpace, o Order, n int) sequence {
-	if o == Gaussian && n > maxGaussian {
+func newSequence(space keySpace, order string, n int) sequence {
+	if order == gaussian && n > maxGaussian {
 		ok(&vk.OptionError{Option: "--order gaussian", Reason: "more than 2^28 keys"})
 	}
 	step := uint32(min(1<<32/uint64(n), 1<<31))
-	return sequence{space: space, order: o, n: n, step: step, deal: newOrder(n, uint64(space.seed)<<13|1)}
+	deal := newOrder(n, uint64(space.seed)<<13|1)
+	return sequence{space: space, order: cmp.Or(order, random), n: n, step: step, deal: deal}
 }
 
 func (s sequence) key(i int) uint32 {
@@ -213,13 +189,13 @@ func (s sequence) key(i int) uint32 {
 		return s.listed.keys[i]
 	}
 	switch s.order {
-	case Random:
+	case random:
 		return s.space.key(i)
-	case Gaussian:
+	case gaussian:
 		return s.quantile(2 * s.deal.at(i))
-	case Descending:
+	case descending:
 		i = s.n - 1 - i
-	case AlmostSorted:
+	case almostSorted:
 		i = s.swapped(i)
 	}
 	return uint32(i) * s.step
@@ -249,9 +225,9 @@ func (s sequence) absent(i int) uint32 {
 		return s.listed.absent[i]
 	}
 	switch s.order {
-	case Random:
+	case random:
 		return s.space.key(s.n + i)
-	case Gaussian:
+	case gaussian:
 		return s.quantile(2*s.deal.at(i) + 1)
 	}
 	return s.key(i) + s.step/2
@@ -270,25 +246,16 @@ func (s spread) key(i int) uint32 {
 	return uint32(i)*s.step + uint32(uint64(scramble(uint32(i)^s.seed))*uint64(s.step)>>32)
 }
 
-// Levels says which levels of an LSM are full.
-type Levels uint8
-
+// The levels of an LSM that are full.
 const (
-	FullLevels Levels = iota // a batch less than n pairs: all levels are full
-	OneLevel                 // n pairs: one level is full, if they are a power of two of batches
+	fullLevels = "full" // a batch less than n pairs: all levels
+	oneLevel   = "one"  // n pairs: one level, if they are a power of two of batches
 )
 
-var levelNames = enum.Names[Levels]{"full", "one"}
-
-func (l Levels) String() string { return levelNames.String(l) }
-
-// LevelArrangements are the arrangements of levels, by their names.
-var LevelArrangements = enum.Of("levels", FullLevels, OneLevel)
-
-// batches returns the number of batches for n pairs, at least one.
-func (l Levels) batches(n, batch int) int {
+// batchesOf returns the number of batches for n pairs, at least one.
+func batchesOf(levels string, n, batch int) int {
 	all := 1 << (bits.Len(uint(max(n/batch, 1))) - 1) // a power of two
-	if l == OneLevel || all == 1 {
+	if levels == oneLevel || all == 1 {
 		return all
 	}
 	return all - 1

@@ -150,7 +150,7 @@ func (s *session) mix(mix mixture) {
 		}
 	}
 	b.mixer = newMixer(s.space, s.n, b.count, mix.mix)
-	random := newSequence(s.space, Random, s.n)
+	pairs := newSequence(s.space, random, s.n)
 	value := func(i int) uint32 { return s.space.value(b.at(i).key) }
 	b.device = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: s.own.Length,
 		Kinds: must(vk.NewBuffer[uint8](s.d, (b.count+3)&^3))}
@@ -175,11 +175,11 @@ func (s *session) mix(mix mixture) {
 	s.measure(m, task{
 		pending: true,
 		prepare: func() {
-			s.holdOf(random, s.n)
+			s.holdOf(pairs, s.n)
 			if b.count > s.n { // the tree has room for half as many new pairs as it has
 				ok(s.tree().Reserve(s.ctx, s.n+b.inserts))
 			}
-			if s.name != "slabhash" { // a hash table only overwrites values that Find returns, with the same ones
+			if s.Name != "slabhash" { // a hash table only overwrites values that Find returns, with the same ones
 				s.batchOf("mixed values", b.count, value)
 			}
 		},
@@ -205,7 +205,7 @@ func (s *session) windows(b *mixedBatch) {
 	d.OutKeys, d.OutValues = s.listed(int(b.windows[b.count]) * d.Width)
 	b.before = make([]uint32, s.n)
 	fill(b.before, s.space.key)
-	b.before = ascending(b.before)
+	b.before = inAscent(b.before)
 }
 
 // checkMix checks the results of a mixed batch.

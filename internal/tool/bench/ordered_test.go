@@ -45,16 +45,11 @@ func TestLSMIsMeasured(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for _, c := range []struct{ n, full, one int }{{1, 1, 1}, {2, 1, 2}, {16, 15, 16}, {64, 63, 64}, {100, 63, 64}} {
-		require.Equal(t, c.full, FullLevels.batches(c.n*8, 8))
-		require.Equal(t, c.one, OneLevel.batches(c.n*8, 8))
+		require.Equal(t, c.full, batchesOf(fullLevels, c.n*8, 8))
+		require.Equal(t, c.one, batchesOf(oneLevel, c.n*8, 8))
 	}
-	for _, name := range LevelArrangements.Names() {
-		l, err := LevelArrangements.Parse(name)
-		require.NoError(t, err)
-		require.Equal(t, name, l.String())
-	}
-	_, err := LevelArrangements.Parse("half")
-	require.Error(t, err)
+	require.NoError(t, Check("lsm", quick("count", "levels=full,one")))
+	require.ErrorContains(t, Check("lsm", quick("count", "levels=half")), "--levels half")
 }
 
 func TestOrderedOptionsThatCanNotBe(t *testing.T) {

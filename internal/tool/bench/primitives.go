@@ -41,7 +41,7 @@ func (s *session) widths() primitives.Widths { return primitives.Widths{Key: s.w
 
 // sort measures the sort of keys, or of pairs.
 func (s *session) sort(pairs bool) {
-	keys, out := s.elements("keys "+s.keys.order.String(), s.keys.key), s.roomFor("out", s.n)
+	keys, out := s.elements("keys "+s.keys.order, s.keys.key), s.roomFor("out", s.n)
 	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: s.length(), Widths: s.widths()}
 	check := func() { s.checkAscending(out, s.keys.key) }
 	if pairs {

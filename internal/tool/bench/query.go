@@ -12,13 +12,13 @@ import (
 // operations as there are pairs; a cell may change that.
 func (s *session) atLevels() Measurement {
 	pairs := s.n
-	if s.name == "lsm" {
-		pairs = s.at.Levels.batches(s.n, s.batch) * s.batch
+	if s.Name == "lsm" {
+		pairs = batchesOf(s.at.Levels, s.n, s.batch) * s.batch
 	}
 	s.hold(pairs)
 	m := s.measurement(pairs, pairs)
-	if s.name == "lsm" {
-		m.Levels = s.at.Levels.String()
+	if s.Name == "lsm" {
+		m.Levels = s.at.Levels
 	}
 	return m
 }
@@ -277,7 +277,7 @@ func (s *session) checkAll(keys, values []uint32) {
 		}
 	})
 	if _, is := s.on().(structures.QueriesOnStream); !is {
-		keys = ascending(keys)
+		keys = inAscent(keys)
 	}
 	sorted := s.inOrder(len(keys))
 	each(len(keys), func(i int) {

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"unsafe"
 
@@ -68,8 +67,6 @@ type slicesCall struct {
 // besideCopies measures a call with slices, and for comparison how long it takes to copy the same bytes to the device
 // and back (copies). It returns the call's measurement in the report.
 func besideCopies(s *session, x slicesCall) *Measurement {
-	c := &copies{session: s}
-	defer c.close()
 	base := s.measurement(s.n, s.n)
 	if x.batch != 0 {
 		base.Operations, base.Batch = x.batch, x.batch
@@ -79,7 +76,7 @@ func besideCopies(s *session, x slicesCall) *Measurement {
 	}
 	alone := base
 	alone.Op = "copies-" + x.name + "-kept-slices"
-	alone = s.calls(alone, func() {}, func() { c.run(base.Operations, x.in, x.out) }, nil, "")
+	alone = s.copies(alone, x.in, x.out)
 	base.Op = "end-to-end-" + x.name + "-kept-slices"
 	m := s.calls(base, x.prepare, x.call, nil, "")
 	x.check()
@@ -131,108 +128,86 @@ func findCall[W structures.Word](s *session, query func(i int) uint32) slicesCal
 	}
 }
 
-// copies copies bytes to a device and back, which every call with slices must do. Like these calls, it has three chunks
-// in flight, each with its own staging memory.
-type copies struct {
-	*session
-	slots [3]copySlot
-}
-
+// copySlot carries the bytes of some operations to the device, and those of their results back.
 type copySlot struct {
 	stream *vk.Stream
 	host   *vk.HostBuffer[byte]
 	device *vk.Buffer[byte] // nil if the device's memory is the host's, so nothing is copied
-	out    func()           // copies results to the caller's slices
+	back   []byte           // results, in host
+	out    [][]byte         // to which they are copied at the end
 }
 
-// run copies the bytes of n operations to the device, and of their results back.
-func (c *copies) run(n int, in, out [][]byte) {
-	chunk := 1 << 21 // operations of a chunk
-	if c.d.Info().Type == vk.CPU {
-		chunk = 1 << 17
-	}
-	for turn, first := 0, 0; first < n; turn, first = turn+1, first+chunk {
-		s := &c.slots[turn%len(c.slots)]
-		s.end(c.ctx)
-		count := min(chunk, n-first)
-		part := func(b []byte) []byte { return b[len(b)/n*first : len(b)/n*(first+count)] }
-		c.begin(s, part, in, out)
-	}
-	for i := range c.slots {
-		c.slots[i].end(c.ctx)
-	}
-}
-
-func (s *copySlot) end(ctx context.Context) {
-	if s.out != nil {
-		ok(s.stream.Wait(ctx))
-		s.out()
-		s.out = nil
-	}
-}
-
-// begin submits the copies of a chunk.
-func (c *copies) begin(s *copySlot, part func([]byte) []byte, in, out [][]byte) {
-	up, down := 0, 0
+func (s *copySlot) begin(in, out [][]byte) {
+	up, down, to := 0, 0, s.host.Slice()
 	for _, b := range in {
-		up += len(part(b))
+		threads.Copy(to[up:], b)
+		up += len(b)
 	}
 	for _, b := range out {
-		down += len(part(b))
-	}
-	c.reserve(s, up+down)
-	to := s.host.Slice()
-	for _, b := range in {
-		threads.Copy(to[:len(part(b))], part(b))
-		to = to[len(part(b)):]
+		down += len(b)
 	}
 	if s.device != nil {
 		s.stream.Copy(s.device, 0, s.host, 0, up)
 		s.stream.Copy(s.host, up, s.device, up, down)
 	}
-	s.out = func() {
-		from := s.host.Slice()[up:]
-		for _, b := range out {
-			threads.Copy(part(b), from[:len(part(b))])
-			from = from[len(part(b)):]
-		}
-	}
+	s.back, s.out = to[up:up+down], out
 	must(s.stream.Submit())
 }
 
-func (c *copies) reserve(s *copySlot, bytes int) {
-	if s.stream == nil {
-		s.stream = must(c.d.NewStream())
+func (s *copySlot) end(ctx context.Context) {
+	ok(s.stream.Wait(ctx))
+	for _, b := range s.out {
+		threads.Copy(b, s.back)
+		s.back = s.back[len(b):]
 	}
-	if s.host != nil && s.host.Len() >= bytes {
-		return
-	}
-	s.free()
-	s.host = must(vk.NewHostBuffer[byte](c.d, bytes))
-	if kind := c.d.Info().Type; kind != vk.CPU && kind != vk.Integrated {
-		s.device = must(vk.NewBuffer[byte](c.d, bytes))
-	}
+	s.out = nil
 }
 
-func (s *copySlot) free() {
+func (s *copySlot) close() {
+	if s.stream != nil {
+		s.stream.Close()
+	}
 	if s.host != nil {
 		s.host.Free()
 	}
 	if s.device != nil {
 		s.device.Free()
 	}
-	s.host, s.device = nil, nil
 }
 
-func (c *copies) close() {
-	var err error
-	for i := range c.slots {
-		if s := &c.slots[i]; s.stream != nil {
-			err = errors.Join(err, s.stream.Close())
-			s.free()
+// copies measures the copies of the bytes of n operations to the device, and of their results back, which every call
+// with slices must do. Like these calls, it has three chunks in flight, each with its own staging memory.
+func (s *session) copies(m Measurement, in, out [][]byte) Measurement {
+	n, chunk := m.Operations, 1<<21 // operations of a chunk
+	kind := s.d.Info().Type
+	if kind == vk.CPU {
+		chunk = 1 << 17
+	}
+	parts := func(all [][]byte, first, count int) (some [][]byte) {
+		for _, b := range all {
+			some = append(some, b[len(b)/n*first:len(b)/n*(first+count)])
+		}
+		return some
+	}
+	var slots [3]copySlot
+	for i := range slots {
+		x, bytes := &slots[i], int(m.Bytes)/n*min(chunk, n)
+		defer x.close()
+		x.stream, x.host = must(s.d.NewStream()), must(vk.NewHostBuffer[byte](s.d, bytes))
+		if kind != vk.CPU && kind != vk.Integrated {
+			x.device = must(vk.NewBuffer[byte](s.d, bytes))
 		}
 	}
-	ok(err)
+	return s.calls(m, func() {}, func() {
+		for i, p := range chunks(n, chunk) {
+			x := &slots[i%len(slots)]
+			x.end(s.ctx)
+			x.begin(parts(in, p.first, p.count), parts(out, p.first, p.count))
+		}
+		for i := range slots {
+			slots[i].end(s.ctx)
+		}
+	}, nil, "")
 }
 
 // bytesOf returns the memory of a slice.

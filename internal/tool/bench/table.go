@@ -38,7 +38,7 @@ type row struct {
 
 const ordered3 = "btree* lsm* sortedarray*"
 
-// table has all operations, in the order of the output. A row's axes are added to those of its benchmark (columns).
+// table has all operations, in the order of the output. A row's axes are added to those of its Benchmark.
 // "lsm:levels" is for one benchmark only, and "-order" removes an axis. "slabhash:set" is measured on the opener set.
 var table = slices.Concat([]row{
 	{"slabhash*", "build", "", "Insert of n new pairs into an empty map, keys unique", insertion(structures.Insert)},
@@ -179,37 +179,57 @@ var table = slices.Concat([]row{
 		(*session).slabs},
 })
 
-// benchmark is a structure, or a family of primitives.
-type benchmark struct {
-	name  string
+// Benchmark is a structure, or a family of primitives.
+type Benchmark struct {
+	Name, About, Example string // in the command line, and its help
+
 	size  int    // the default of n
 	axes  string // axes of all operations
 	cells []cell
 }
 
-var columns = []benchmark{
-	{name: "slabhash", size: 1 << 20, axes: "load pool tile width"},
-	{name: "btree", size: 1 << 18, axes: "order fill tile width"},
-	{name: "mvbtree", size: 1 << 18, axes: "order fill tile width"},
-	{name: "lsm", size: 1 << 18, axes: "order batch width"},
-	{name: "sortedarray", size: 1 << 18, axes: "order width"},
-	{name: "sort", size: 1 << 20, axes: "width"},
-	{name: "scan", size: 1 << 20, axes: "width"},
-	{name: "merge", size: 1 << 20, axes: "width"},
-	{name: "search", size: 1 << 20, axes: "width"},
-	{name: "filter", size: 1 << 20},
-	{name: "combine", size: 1 << 20},
-	{name: "alloc", size: 1 << 20},
-	{name: "graph", size: 1 << 18, axes: "graph degree file load"},
+const graphExamples = `  vkds bench graph --n 24 --batch 16,20 --graph uniform,rmat --json figures.json
+  vkds bench graph --op bfs,sssp --n 20,22 --graph grid
+  vkds bench graph --file road.mtx,web.txt.gz --op build,insert,triangles --batch 16`
+
+// Benchmarks are all benchmarks, in the order of the help.
+var Benchmarks = []Benchmark{
+	{"slabhash", "the slab hash", `  vkds bench slabhash --n 20,22,24,26 --json figures.json
+  vkds bench slabhash --op end-to-end,build,find-all --n 20 --load 0.3,0.7`, 1 << 20, "load pool tile width", nil},
+	{"btree", "the B-link-tree", `  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22
+  vkds bench btree --op insert-batch --n 24 --batch 20 --path concurrent,batched
+  vkds bench btree --op alpha-0.2,alpha-0.6,alpha-1.0 --n 20,22,24`, 1 << 18, "order fill tile width", nil},
+	{"mvbtree", "the B-link-tree with snapshots", `  vkds bench mvbtree --n 40000000 --batch 20,22 --json figures.json
+  vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.1,0.5`,
+		1 << 18, "order fill tile width", nil},
+	{"lsm", "the GPU LSM", `  vkds bench lsm --n 24 --batch 16,18,20 --json figures.json
+  vkds bench lsm --op count,range --n 24 --batch 20 --length 8,1024`, 1 << 18, "order batch width", nil},
+	{"sortedarray", "the sorted array", `  vkds bench sortedarray --n 24 --batch 16,18,20 --json figures.json
+  vkds bench sortedarray --op count,range --n 24 --length 8,1024`, 1 << 18, "order width", nil},
+	{"filter", "the Bloom filter, beside random reads of as much memory", manySizes("filter"), 1 << 20, "", nil},
+	{"combine", "a dictionary that many goroutines share, with calls combined and without",
+		"  vkds bench combine --callers 16,256,4096 --op get,mixed", 1 << 20, "", nil},
+	{"alloc", "the slab allocator: n slabs, one a thread, allocated and freed", "  vkds bench alloc --n 16,20",
+		1 << 20, "", nil},
+	{"graph", "the dynamic graph: n edges, 16 a vertex; and analytics: n vertices", graphExamples,
+		1 << 18, "graph degree file load", nil},
+	{"sort", "the radix sort", manySizes("sort"), 1 << 20, "width", nil},
+	{"scan", "prefix sums, reduction and compaction", manySizes("scan"), 1 << 20, "width", nil},
+	{"merge", "the merge of two sorted runs", manySizes("merge"), 1 << 20, "width", nil},
+	{"search", "the lower bounds of many queries", manySizes("search"), 1 << 20, "width", nil},
+}
+
+func manySizes(name string) string {
+	return "  vkds bench " + name + " --n 20,22,24,26 --json figures.json"
 }
 
 // benchmarkOf returns a benchmark with its cells.
-func benchmarkOf(name string) (*benchmark, error) {
-	i := slices.IndexFunc(columns, func(b benchmark) bool { return b.name == name })
+func benchmarkOf(name string) (*Benchmark, error) {
+	i := slices.IndexFunc(Benchmarks, func(b Benchmark) bool { return b.Name == name })
 	if i < 0 {
 		return nil, &vk.OptionError{Option: "benchmark", Reason: fmt.Sprintf("none is named %q", name)}
 	}
-	b := columns[i]
+	b := Benchmarks[i]
 	for _, r := range table {
 		for _, of := range strings.Fields(r.of) {
 			of, standard := strings.CutSuffix(of, "*")
@@ -239,7 +259,7 @@ func benchmarkOf(name string) (*benchmark, error) {
 }
 
 // has reports whether an operation depends on an axis.
-func (b *benchmark) has(axis string) bool {
+func (b *Benchmark) has(axis string) bool {
 	return slices.ContainsFunc(b.cells, func(c cell) bool { return c.Has(axis) })
 }
 

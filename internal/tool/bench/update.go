@@ -155,7 +155,7 @@ func (s *session) insertRuns() {
 				return s.updateOn(structures.Insert, b)
 			})
 			wall = append(wall, w)
-			if d != nil && s.name == "lsm" {
+			if d != nil && s.Name == "lsm" {
 				device = append(device, *d)
 			}
 		})
@@ -298,7 +298,7 @@ func (s *session) deleteBatch() {
 
 // present returns a key that is there. If keys are random, it is any of them; otherwise it is key i.
 func (s *session) present(i int) uint32 {
-	if s.keys.order == Random {
+	if s.keys.order == random {
 		i = s.order.at(i)
 	}
 	return s.keys.key(i)

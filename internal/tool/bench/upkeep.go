@@ -76,7 +76,7 @@ type staleLevels struct {
 }
 
 func (s *session) stale() staleLevels {
-	elements := FullLevels.batches(s.n, s.batch) * s.batch
+	elements := batchesOf(fullLevels, s.n, s.batch) * s.batch
 	again := int(s.at.Stale * float64(elements))
 	different := elements - again
 	pick := newOrder(different, uint64(s.o.Seed)<<11|1) // of the keys that are inserted again

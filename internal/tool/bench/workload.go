@@ -138,8 +138,8 @@ func (s *session) roomFor(name string, n int) *vk.Buffer[uint32] { return s.room
 
 // all returns the buffers of the first keys of a sequence and of their values, at least n of each.
 func (s *session) all(q sequence) (keys, values *vk.Buffer[uint32]) {
-	name := q.order.String() // the first random keys do not depend on n
-	if q.order != Random {
+	name := q.order // the first random keys do not depend on n
+	if name != random {
 		name += fmt.Sprintf(" of %d", q.n)
 	}
 	return s.elements("keys "+name, q.key), s.elements("values "+name,
@@ -164,7 +164,7 @@ func (s *session) inOrder(pairs int) []uint32 {
 	if len(s.sorted) != pairs {
 		s.sorted = make([]uint32, pairs)
 		fill(s.sorted, s.keys.key)
-		s.sorted = ascending(s.sorted)
+		s.sorted = inAscent(s.sorted)
 	}
 	return s.sorted
 }
@@ -257,28 +257,25 @@ func (s *session) timed(record func() error) (wall time.Duration, device *time.D
 // if not nil, returns what the device did in the last call: the device's time is the sum of the times with the label,
 // or of all if label is "".
 func (s *session) calls(m Measurement, prepare, call func(), kernels func() []vk.Timing, label string) Measurement {
-	for begin, warm := time.Now(), false; len(m.Wall) < s.o.Repeat; {
+	m = s.series(m, func() (device, wall []time.Duration) {
 		prepare()
 		if kernels != nil {
 			kernels() // drops those of the preparation
 		}
 		start := time.Now()
 		call()
-		wall := time.Since(start)
-		if warm {
-			m.Wall = append(m.Wall, wall)
-		}
-		if warm && kernels != nil {
-			var device time.Duration
+		wall = []time.Duration{time.Since(start)}
+		if kernels != nil {
+			device = []time.Duration{0}
 			for _, t := range kernels() {
 				if label == "" || t.Label == label {
-					device += t.Duration
+					device[0] += t.Duration
 				}
 			}
-			m.Device = append(m.Device, device)
 		}
-		warm = warm || time.Since(begin) >= s.o.WarmUp
-	}
+		return device, wall
+	})
+	m.Steps = nil
 	return m
 }
 

@@ -33,7 +33,7 @@ type Options struct {
 	Delimiter rune // of CSV; 0: as in input.Options
 	Comment   rune // begins comments in EdgeList and CSV. In EdgeList, # and % do so, too
 
-	block int // bytes of text parsed at a time; 0: blocks.Bytes; -1: line by line
+	block int // bytes of text parsed at a time; 0: input.BlockBytes; -1: line by line
 
 	// Note, if not nil, is called with each guess, in one line.
 	Note func(text string)

@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/vkds/vkds/internal/tool/blocks"
+	"github.com/vkds/vkds/internal/tool/input"
 )
 
 // plain parses the most common lines: integers of up to 18 digits with blanks between them. It skips comments and stops
@@ -130,7 +130,7 @@ func (p *plain) edge(into *parsed, text []byte, at int, last bool) int {
 
 // ahead has the edges of the current block that were parsed ahead and not yet taken.
 type ahead struct {
-	blocks *blocks.Reader[parsed]
+	blocks *input.Blocks[parsed]
 	plain  *plain // nil: the format's reader parses all lines
 	own    parsed // of a part that no other goroutine has parsed
 	edges  *parsed
@@ -142,11 +142,11 @@ func (l *lines) readAhead(p *plain, o Options) {
 	if o.block < 0 {
 		return
 	}
-	size := blocks.Bytes
+	size := input.BlockBytes
 	if o.block > 0 {
 		size = o.block
 	}
-	l.ahead.plain, l.ahead.blocks = p, blocks.New[parsed](l.buffered, size, l.eager)
+	l.ahead.plain, l.ahead.blocks = p, input.NewBlocks[parsed](l.buffered, size, l.eager)
 	l.ahead.blocks.ParseBy(p.parse)
 	if from, ok := l.from.(stored); ok {
 		before, _ := from.Position()

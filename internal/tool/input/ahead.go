@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // ahead has the rows of delimited text that plain has parsed: those of the current block that are still to be used.
 type ahead struct {
-	blocks             *blocks.Reader[parsed]
+	blocks             *Blocks[parsed]
 	delimiter, comment rune
 	none               bool   // rows are only parsed as records
 	plain              *plain // nil: not known yet

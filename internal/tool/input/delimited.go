@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
@@ -58,7 +57,7 @@ func newDelimited(name string, r io.Reader, o *Options, invalid *invalid) (*deli
 	} else {
 		sample, _ = recordsOf(head, whole, o.Delimiter, o.Comment)
 	}
-	d.ahead = ahead{blocks: blocks.New[parsed](text, cmp.Or(o.block, blocks.Bytes), o.eager),
+	d.ahead = ahead{blocks: NewBlocks[parsed](text, cmp.Or(o.block, BlockBytes), o.eager),
 		delimiter: o.Delimiter, comment: o.Comment, none: o.slow}
 	if file, ok := r.(restOf); ok {
 		d.ahead.blocks.Rest = file.Rest

@@ -211,7 +211,7 @@ func (f *File) Random() (*io.SectionReader, error) {
 	return io.NewSectionReader(randomCounter{f}, 0, f.size), nil
 }
 
-// Rest says where the file goes on, for blocks.Reader, after so many bytes of its text. It returns nil if the text was
+// Rest says where the file goes on, for Blocks, after so many bytes of its text. It returns nil if the text was
 // read from other bytes, or from fewer, or if others may read the file after it.
 func (f *File) Rest(read int64) (io.ReaderAt, int64) {
 	taken := f.read.Load()

@@ -92,7 +92,7 @@ type Options struct {
 
 	columns []*column // the state of Columns while they are read
 	eager   bool      // reading ahead does not wait for a writer
-	block   int       // bytes of a block; 0: blocks.Bytes; for columnar formats, rows of a batch; 0: batchRows
+	block   int       // bytes of a block; 0: BlockBytes; for columnar formats, rows of a batch; 0: batchRows
 	parts   int       // of a columnar file that are decoded at a time; 0: by the number of cores
 	slow    bool      // rows are only parsed as records, which tests compare with
 

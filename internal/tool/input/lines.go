@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
@@ -78,7 +77,7 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 		l.comment = string(o.Comment)
 	}
 	if o.eager && !o.Prompt && len(o.columns) == 1 {
-		l.readAhead(r, cmp.Or(o.block, blocks.Bytes))
+		l.readAhead(r, cmp.Or(o.block, BlockBytes))
 	}
 	return l, nil
 }

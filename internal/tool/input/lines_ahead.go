@@ -7,13 +7,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // linesAhead has lines of a file that all cores parse.
 type linesAhead struct {
-	blocks *blocks.Reader[parsedLines]
+	blocks *Blocks[parsedLines]
 	kind   lineKind     // of the lines that are parsed; the zero value: none are
 	parsed *parsedLines // of the block in use; nil: all are used, or there are none
 	row    int          // of the next one
@@ -39,7 +38,7 @@ type lineKind struct {
 
 // readAhead makes lines read a file in blocks.
 func (l *lines) readAhead(in io.Reader, size int) {
-	l.ahead = &linesAhead{blocks: blocks.New[parsedLines](l.r, size, true)}
+	l.ahead = &linesAhead{blocks: NewBlocks[parsedLines](l.r, size, true)}
 	if file, ok := in.(restOf); ok {
 		l.ahead.blocks.Rest = file.Rest
 	}

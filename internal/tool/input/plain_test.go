@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/test/stress"
 	"pgregory.net/rapid"
@@ -172,7 +171,7 @@ func BenchmarkPlain(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
 	rows, texts := 0, make([][]byte, 16)
 	for i := range texts {
-		for ; len(texts[i]) < blocks.Bytes-40; rows++ {
+		for ; len(texts[i]) < BlockBytes-40; rows++ {
 			texts[i] = fmt.Appendf(texts[i], "%d,%d,%d,name-%03d\n", 123456+rows, random.IntN(5_000_000),
 				random.IntN(100_000), random.IntN(1000))
 		}

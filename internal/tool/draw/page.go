@@ -1,10 +1,7 @@
-// Package page makes a page that shows a trace: an HTML file, which needs nothing else, with the structure as it was
-// after each event, played forward and back. The idea is that of the debugger of figure 5.1 in T. D. Duong's thesis,
-// Implementation of B-trees on GPU (2021).
-package page
+package draw
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"html/template"
 	"io"
@@ -30,16 +27,6 @@ type Page struct {
 	Key, Value, Owner func(uint64) string
 }
 
-// Node is a node of a tree.
-type Node struct {
-	Place        uint32 // as events have it
-	Level        int    // 0: a leaf
-	Low          uint64 // the least key of its range
-	Next         uint32 // the node on its right
-	Last         bool   // there is none
-	Keys, Values []uint64
-}
-
 // Mark says what happened between two batches.
 type Mark struct {
 	At   int    `json:"at"` // the event before which it happened
@@ -49,56 +36,46 @@ type Mark struct {
 // Runs is the List of an LSM.
 const Runs = "run"
 
-//go:embed page.html
-var html string
+//go:embed page
+var assets embed.FS
 
-//go:embed page.css
-var style template.CSS
+var layout = template.Must(template.ParseFS(assets, "page/page.html"))
 
-//go:embed model.js
-var model template.JS
+// scripts are those of the page, in an order in which each finds what it uses.
+var scripts = [...]string{"model", "tree", "lists", "runs", "picture", "page"}
 
-//go:embed tree.js
-var treeModel template.JS
-
-//go:embed lists.js
-var listsModel template.JS
-
-//go:embed runs.js
-var runsModel template.JS
-
-//go:embed picture.js
-var picture template.JS
-
-//go:embed page.js
-var script template.JS
-
-var layout = template.Must(template.New("page").Parse(html))
+func asset(name string) string {
+	text, err := assets.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	return string(text)
+}
 
 // none is an index of nothing, in the page's data.
 const none = -1
 
 // data is what model.js reads.
 type data struct {
-	Device   string   `json:"device"`
-	List     string   `json:"list"` // "": a tree
-	Slots    int      `json:"slots"`
-	Begin    int      `json:"begin"`
-	Dropped  uint64   `json:"dropped"`
-	What     []string `json:"what"`
-	Kinds    []string `json:"kinds"`
-	Statuses []string `json:"statuses"`
-	Kernels  []string `json:"kernels"`
-	Owners   []string `json:"owners"` // of keys
-	Keys     []string `json:"keys"`
-	Values   []string `json:"values"`
-	Nodes    []node   `json:"nodes"`
-	Events   []int64  `json:"events"`
-	Marks    []Mark   `json:"marks"`
-	Merges   []merge  `json:"merges"`
+	Device   string     `json:"device"`
+	List     string     `json:"list"` // "": a tree
+	Slots    int        `json:"slots"`
+	Begin    int        `json:"begin"`
+	Dropped  uint64     `json:"dropped"`
+	What     []string   `json:"what"`
+	Kinds    []string   `json:"kinds"`
+	Statuses []string   `json:"statuses"`
+	Kernels  []string   `json:"kernels"`
+	Owners   []string   `json:"owners"` // of keys
+	Keys     []string   `json:"keys"`
+	Values   []string   `json:"values"`
+	Nodes    []pageNode `json:"nodes"`
+	Events   []int64    `json:"events"`
+	Marks    []Mark     `json:"marks"`
+	Merges   []merge    `json:"merges"`
 }
 
-type node struct {
+type pageNode struct {
 	ID     uint32  `json:"id"`
 	Level  int     `json:"level"`
 	Low    int64   `json:"low"`
@@ -113,14 +90,19 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return layout.Execute(w, map[string]any{"Title": p.Title, "Style": style, "Data": template.JS(encoded),
-		"Script": model + treeModel + listsModel + runsModel + picture + script})
+	script := ""
+	for _, name := range scripts {
+		script += asset(name + ".js")
+	}
+	return layout.Execute(w, map[string]any{"Title": p.Title, "Style": template.CSS(asset("page.css")),
+		"Data": template.JS(encoded), "Script": template.JS(script)})
 }
 
 func (p *Page) data() *data {
 	d := &data{Device: p.Trace.Device, List: p.List, Slots: p.Slots, Begin: p.Begin,
 		Dropped: p.Trace.Dropped, Kernels: append([]string{}, p.Trace.Kernels...), Keys: []string{}, Values: []string{},
-		Owners: []string{}, Nodes: []node{}, Events: []int64{}, Marks: append([]Mark{}, p.Marks...), Merges: []merge{}}
+		Owners: []string{}, Nodes: []pageNode{}, Events: []int64{}, Marks: append([]Mark{}, p.Marks...),
+		Merges: []merge{}}
 	for what := range trace.Mark + 1 {
 		d.What = append(d.What, what.String())
 	}
@@ -147,7 +129,7 @@ func (p *Page) data() *data {
 		d.Values = append(d.Values, p.Value(v))
 	}
 	for _, n := range p.Nodes {
-		into := node{ID: n.Place, Level: n.Level, Low: keys.low(n.Low), Next: int64(n.Next), Keys: []int64{},
+		into := pageNode{ID: n.Ref, Level: n.Level, Low: keys.low(n.Low), Next: int64(n.Link), Keys: []int64{},
 			Values: []int64{}}
 		if n.Last {
 			into.Next = none

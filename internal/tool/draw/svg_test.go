@@ -1,4 +1,4 @@
-package drawing
+package draw
 
 import (
 	"encoding/xml"
@@ -9,21 +9,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/slabhash"
 )
 
-// picture is what is looked at of one: its elements by name and class, and its text.
-type picture struct {
+// svg is what is looked at of one: its elements by name and class, and its text.
+type svg struct {
 	count map[string]int
 	text  string
 	bytes int
 }
 
-// read parses a picture, which so is well-formed XML.
-func read(t *testing.T, draw func(io.Writer) error) picture {
+// parsed parses a picture, which so is well-formed XML.
+func parsed(t *testing.T, draw func(io.Writer) error) svg {
 	t.Helper()
 	var b strings.Builder
 	require.NoError(t, draw(&b))
-	p := picture{count: map[string]int{}, bytes: b.Len()}
+	p := svg{count: map[string]int{}, bytes: b.Len()}
 	d := xml.NewDecoder(strings.NewReader(b.String()))
 	for {
 		token, err := d.Token()
@@ -66,9 +67,9 @@ func grown(leaves, each, fan int) *Tree {
 		var next []Node
 		for first := 0; first < len(level); first += fan {
 			run := level[first:min(first+fan, len(level))]
-			n := Node{Ref: ref, Low: run[0].Low, High: run[len(run)-1].High, Link: ref + 1}
+			n := Node{Ref: ref, Low: run[0].Low, High: run[len(run)-1].High, Link: ref + 1, Level: len(t.Levels)}
 			for _, child := range run {
-				n.Keys, n.Children = append(n.Keys, child.Low), append(n.Children, child.Ref)
+				n.Keys, n.Values = append(n.Keys, child.Low), append(n.Values, uint64(child.Ref))
 			}
 			next, ref = append(next, n), ref+1
 		}
@@ -77,9 +78,9 @@ func grown(leaves, each, fan int) *Tree {
 	return t
 }
 
-func TestTree(t *testing.T) {
+func TestTreeSVG(t *testing.T) {
 	small := grown(8, 6, 14)
-	p := read(t, small.WriteSVG)
+	p := parsed(t, small.WriteSVG)
 	require.Equal(t, 1+8, p.count["g node"])
 	require.Equal(t, 1+8, p.count["g bar"])
 	require.Equal(t, 7, p.count["path line"], "from the root to the leaves that the way does not go to")
@@ -95,7 +96,7 @@ func TestTree(t *testing.T) {
 	large := grown(100_000, 7, 10)
 	large.Near = 1 << 31
 	large.Key = func(k uint64) string { return fmt.Sprintf("%08x", k) }
-	p = read(t, large.WriteSVG)
+	p = parsed(t, large.WriteSVG)
 	require.Len(t, large.Levels, 6)
 	require.Equal(t, 1+5*10, p.count["g node"])
 	require.Equal(t, 3*columns+100+10+1, p.count["g bar"], "levels of 100,000 to 1000, of 100, of 10, of 1")
@@ -107,32 +108,32 @@ func TestTree(t *testing.T) {
 }
 
 // What is wrong with a tree shows: a node that no parent knows of, and one that is latched.
-func TestTreeThatIsNotAsItShouldBe(t *testing.T) {
+func TestSVGOfTreeThatIsNotAsItShouldBe(t *testing.T) {
 	tree := grown(6, 3, 14)
 	root := &tree.Levels[0][0]
-	root.Keys, root.Children = append(root.Keys[:2:2], root.Keys[3:]...),
-		append(root.Children[:2:2], root.Children[3:]...)
+	root.Keys, root.Values = append(root.Keys[:2:2], root.Keys[3:]...), append(root.Values[:2:2], root.Values[3:]...)
 	tree.Levels[1][4].Latched = true
-	p := read(t, tree.WriteSVG)
+	p := parsed(t, tree.WriteSVG)
 	require.Equal(t, 1+6, p.count["g node"])
 	require.Equal(t, 1, p.count["rect frame orphan"])
 	require.Equal(t, 1, p.count["rect frame latched"])
 	require.Equal(t, 4, p.count["path line"])
 	require.Contains(t, p.text, "LATCHED")
 	tree.Near = tree.Levels[1][2].Low
-	p = read(t, tree.WriteSVG)
+	p = parsed(t, tree.WriteSVG)
 	require.Equal(t, 1, p.count["rect frame chosen orphan"])
 	require.Zero(t, p.count["path way"])
-	require.NotEmpty(t, read(t, (&Tree{Title: "nothing", Slots: 14}).WriteSVG).text)
+	require.NotEmpty(t, parsed(t, (&Tree{Title: "nothing", Slots: 14}).WriteSVG).text)
 }
 
-func TestTable(t *testing.T) {
+func TestTableSVG(t *testing.T) {
 	table := &Table{Title: "table", Slots: 15}
 	for i := range 1000 {
-		pairs := uint32(i % 40)
-		table.Buckets = append(table.Buckets, Bucket{Slabs: max(1, (pairs+2+14)/15), Pairs: pairs, Tombstones: 2})
+		pairs := i % 40
+		table.Buckets = append(table.Buckets,
+			slabhash.BucketLoad{Slabs: max(1, (pairs+2+14)/15), Pairs: pairs, Tombstones: 2})
 	}
-	p := read(t, table.WriteSVG)
+	p := parsed(t, table.WriteSVG)
 	require.Equal(t, chains, p.count["g bucket"])
 	require.Equal(t, 40+columns, p.count["g bar"])
 	require.Equal(t, 1, p.count["path expected"])
@@ -142,20 +143,20 @@ func TestTable(t *testing.T) {
 	require.Less(t, p.bytes, 1<<19)
 
 	// One bucket with very many pairs among empty ones.
-	table.Buckets = make([]Bucket, 5)
-	table.Buckets[3] = Bucket{Slabs: 2000, Pairs: 30000}
-	p = read(t, table.WriteSVG)
+	table.Buckets = make([]slabhash.BucketLoad, 5)
+	table.Buckets[3] = slabhash.BucketLoad{Slabs: 2000, Pairs: 30000}
+	p = parsed(t, table.WriteSVG)
 	require.Equal(t, 5, p.count["g bucket"])
 	require.LessOrEqual(t, p.count["g bar"], columns+1+5)
-	require.NotEmpty(t, read(t, (&Table{Title: "nothing", Slots: 15}).WriteSVG).text)
+	require.NotEmpty(t, parsed(t, (&Table{Title: "nothing", Slots: 15}).WriteSVG).text)
 }
 
-type full struct{}
+type broken struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+func (broken) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestErrorsOfTheWriterAreTold(t *testing.T) {
-	require.ErrorContains(t, grown(3, 3, 14).WriteSVG(full{}), "no room")
+	require.ErrorContains(t, grown(3, 3, 14).WriteSVG(broken{}), "no room")
 }
 
 func TestGrouped(t *testing.T) {

@@ -1,15 +1,4 @@
-// Package window shows a hash table or a tree in a window: a compute shader reads the structure's device memory and
-// writes the window's images. It needs the build tag glfw, by which a program gets go-gl/glfw and the shaders.
-//
-// The window has an instance and a device of its own, because package vk knows no surfaces. vk.Adopt takes the device
-// over, so that the structure and the window share it.
-//
-//	table  buckets in lines, from left to right; below each other the slabs of a bucket, with their slots
-//	tree   a line for each level; a node is as wide as all leaves below it
-//
-// Where there is no room for slots, a node or a bucket has the colour of its fill, and where there is none for nodes,
-// several share the colour of their mean. The colours are those of package drawing.
-package window
+package draw
 
 import "math"
 

@@ -1,5 +1,4 @@
-// Package blocks reads a text in blocks of whole lines, which all cores parse and the caller uses in order.
-package blocks
+package input
 
 import (
 	"bufio"
@@ -9,8 +8,8 @@ import (
 	"runtime"
 )
 
-// Bytes is the default size of the text that one goroutine parses at a time.
-const Bytes = 1 << 20
+// BlockBytes is the default size of the text that one goroutine parses at a time.
+const BlockBytes = 1 << 20
 
 // Block is a part of a text. It ends at the end of a line, unless that line is longer than a block.
 type Block[T any] struct {
@@ -38,13 +37,13 @@ func (x *Block[T]) Parsed() *T {
 	return &x.parsed
 }
 
-// parser parses a text from an index on. last: the end of the text also ends its last line.
-type parser[T any] = func(into *T, text []byte, from int, last bool)
+// blockParser parses a text from an index on. last: the end of the text also ends its last line.
+type blockParser[T any] = func(into *T, text []byte, from int, last bool)
 
-// Reader divides a text into blocks at the ends of lines and reads some of them ahead. A goroutine parses each block,
-// while the goroutine that calls the Reader's methods uses the blocks in order. A goroutine ends with its block, so a
-// Reader needs no Close.
-type Reader[T any] struct {
+// Blocks divides a text into blocks at the ends of lines and reads some of them ahead. A goroutine parses each block,
+// while the goroutine that calls the methods of Blocks uses the blocks in order. A goroutine ends with its block, so
+// Blocks need no Close.
+type Blocks[T any] struct {
 	// At is the index in the first block's text at which reading continues.
 	At int
 	// Rest, if not nil, says where the text goes on after that many of its bytes, or returns nil if it can't tell. It
@@ -52,7 +51,7 @@ type Reader[T any] struct {
 	// text.
 	Rest func(read int64) (rest io.ReaderAt, offset int64)
 
-	parse parser[T] // nil: blocks are not parsed
+	parse blockParser[T] // nil: blocks are not parsed
 	from  io.Reader
 	read  int64       // bytes of from
 	lines bool        // there was the end of a line in them
@@ -69,15 +68,15 @@ type Reader[T any] struct {
 	err   error
 }
 
-// New returns a reader of blocks of at most that many bytes. If eager, it reads ahead even if a block is ready. That is
+// NewBlocks returns blocks of at most that many bytes. If eager, it reads ahead even if a block is ready. That is
 // for files, from which a read does not wait for a writer.
-func New[T any](from io.Reader, bytes int, eager bool) *Reader[T] {
-	return &Reader[T]{from: from, bytes: bytes, ahead: runtime.GOMAXPROCS(0) + 1, eager: eager}
+func NewBlocks[T any](from io.Reader, bytes int, eager bool) *Blocks[T] {
+	return &Blocks[T]{from: from, bytes: bytes, ahead: runtime.GOMAXPROCS(0) + 1, eager: eager}
 }
 
 // ParseBy has the blocks after the one in use parsed by a function, also those that wait already. They may have been
 // parsed otherwise before. nil: those that are read from now on are not parsed.
-func (b *Reader[T]) ParseBy(parse parser[T]) {
+func (b *Blocks[T]) ParseBy(parse blockParser[T]) {
 	b.parse = parse
 	if parse == nil {
 		return
@@ -88,7 +87,7 @@ func (b *Reader[T]) ParseBy(parse parser[T]) {
 }
 
 // Now returns the block in use. At the end of the text this is the last one, with nothing left in it.
-func (b *Reader[T]) Now() *Block[T] {
+func (b *Blocks[T]) Now() *Block[T] {
 	for len(b.queue) == 0 || b.usedUp() {
 		if len(b.queue) > 0 {
 			b.free = append(b.free, b.take())
@@ -106,7 +105,7 @@ func (b *Reader[T]) Now() *Block[T] {
 }
 
 // usedUp reports whether another block follows the first one, of which everything was used.
-func (b *Reader[T]) usedUp() bool {
+func (b *Blocks[T]) usedUp() bool {
 	first := b.queue[0]
 	if first.load(); first.Err != nil { // what follows it was read in vain
 		b.queue, b.err = b.queue[:1], first.Err
@@ -115,10 +114,10 @@ func (b *Reader[T]) usedUp() bool {
 }
 
 // Used returns the number of blocks that were used up.
-func (b *Reader[T]) Used() int { return b.used }
+func (b *Blocks[T]) Used() int { return b.used }
 
 // take removes the first block from the queue.
-func (b *Reader[T]) take() *Block[T] {
+func (b *Blocks[T]) take() *Block[T] {
 	first := b.queue[0]
 	first.Parsed() // because its memory is reused
 	first.loaded = nil
@@ -128,7 +127,7 @@ func (b *Reader[T]) take() *Block[T] {
 }
 
 // more reads a block and starts its parsing.
-func (b *Reader[T]) more() {
+func (b *Blocks[T]) more() {
 	next := &Block[T]{}
 	if n := len(b.free); n > 0 {
 		next, b.free = b.free[n-1], b.free[:n-1]
@@ -145,7 +144,7 @@ func (b *Reader[T]) more() {
 }
 
 // find asks Rest.
-func (b *Reader[T]) find() {
+func (b *Blocks[T]) find() {
 	if b.rests != nil || !b.eager || b.Rest == nil || !b.lines || b.err != nil {
 		return
 	}
@@ -159,7 +158,7 @@ const tailBytes = 16 << 10
 
 // start starts a goroutine that reads and parses a block. If there is no end of a line in it, or the text ends, it
 // returns false, and the rest of the text is read in its order.
-func (b *Reader[T]) start(next *Block[T]) bool {
+func (b *Blocks[T]) start(next *Block[T]) bool {
 	if b.tail == nil {
 		b.tail = make([]byte, min(tailBytes, b.bytes))
 	}
@@ -194,7 +193,7 @@ func (b *Reader[T]) start(next *Block[T]) bool {
 }
 
 // fill reads a block and starts its parsing. If a single Read of the source returns a whole line, that is enough.
-func (b *Reader[T]) fill(next *Block[T]) {
+func (b *Blocks[T]) fill(next *Block[T]) {
 	text, end := append(next.Text[:0], b.rest...), -1
 	for end < 0 && b.err == nil && len(text) < b.bytes {
 		n := 0
@@ -218,7 +217,7 @@ func (b *Reader[T]) fill(next *Block[T]) {
 }
 
 // parseLater starts a goroutine that parses a block when its text is there, and after an earlier parsing.
-func (x *Block[T]) parseLater(by parser[T]) {
+func (x *Block[T]) parseLater(by blockParser[T]) {
 	before, done := x.done, make(chan struct{})
 	x.done = done
 	go func() {
@@ -230,10 +229,10 @@ func (x *Block[T]) parseLater(by parser[T]) {
 	}()
 }
 
-func (x *Block[T]) parse(by parser[T]) { by(&x.parsed, x.Text, 0, x.Err == io.EOF) }
+func (x *Block[T]) parse(by blockParser[T]) { by(&x.parsed, x.Text, 0, x.Err == io.EOF) }
 
 // Read is that of io.Reader.
-func (b *Reader[T]) Read(p []byte) (n int, err error) {
+func (b *Blocks[T]) Read(p []byte) (n int, err error) {
 	now := b.Now()
 	if n = copy(p, now.Text[b.At:]); n == 0 && len(p) > 0 {
 		return 0, now.Err
@@ -243,7 +242,7 @@ func (b *Reader[T]) Read(p []byte) (n int, err error) {
 }
 
 // ReadSlice is that of bufio.Reader.
-func (b *Reader[T]) ReadSlice(delimiter byte) (line []byte, err error) {
+func (b *Blocks[T]) ReadSlice(delimiter byte) (line []byte, err error) {
 	now := b.Now()
 	line = now.Text[b.At:]
 	if end := bytes.IndexByte(line, delimiter); end >= 0 {

@@ -1,4 +1,4 @@
-package page
+package draw
 
 import (
 	"cmp"
@@ -9,13 +9,13 @@ import (
 	"github.com/vkds/vkds/structures/trace"
 )
 
-// Guess returns what the events of a tree tell of the nodes that it had when the trace began: which these are, their
-// levels, and about where their ranges begin. What was in them, nobody tells.
-func Guess(t *trace.Trace) []Node {
+// GuessNodes returns what the events of a tree tell of the nodes that it had when the trace began: which these are,
+// their levels, and about where their ranges begin. It does not know what was in them.
+func GuessNodes(t *trace.Trace) []Node {
 	nodes, made := map[uint32]*Node{}, map[uint32]bool{}
 	at := func(place uint32) *Node {
 		if nodes[place] == nil {
-			nodes[place] = &Node{Place: place, Level: -1, Low: math.MaxUint64, Last: true}
+			nodes[place] = &Node{Ref: place, Level: -1, Low: math.MaxUint64, Last: true}
 		}
 		return nodes[place]
 	}
@@ -84,10 +84,10 @@ func Guess(t *trace.Trace) []Node {
 		if i == 0 || guessed[i-1].Level != n.Level {
 			n.Low = 0 // the first of its level
 		}
-		index[n.Place] = i
-		if above, ok := index[parents[n.Place]]; ok && guessed[above].Level == n.Level+1 {
+		index[n.Ref] = i
+		if above, ok := index[parents[n.Ref]]; ok && guessed[above].Level == n.Level+1 {
 			parent := &guessed[above]
-			parent.Keys, parent.Values = append(parent.Keys, n.Low), append(parent.Values, uint64(n.Place))
+			parent.Keys, parent.Values = append(parent.Keys, n.Low), append(parent.Values, uint64(n.Ref))
 		}
 	}
 	return guessed

@@ -1,6 +1,6 @@
 //go:build glfw
 
-package window
+package draw
 
 /*
 #cgo CFLAGS: -std=c11 -Wall -I${SRCDIR}/../../../vk/internal/native/include -DVK_NO_PROTOTYPES
@@ -25,32 +25,32 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options say how a window is opened.
-type Options struct {
+// WindowOptions say how a window is opened.
+type WindowOptions struct {
 	Validation bool // check every Vulkan call, and print to standard error what is wrong
 }
 
 // Window is an open window. All calls are made by the goroutine that opened it, which must be locked to its thread, and
 // on macOS to the process's first one; Adopt alone may be called by another one.
 type Window struct {
-	o     Options
+	o     WindowOptions
 	glfw  *glfw.Window
 	c     *C.presenter
 	lock  sync.Mutex // of the queue
 	stale bool       // the images aren't of the window's size
 }
 
-// Error is a Vulkan call of the window that failed.
-type Error struct {
+// WindowError is a Vulkan call of the window that failed.
+type WindowError struct {
 	Call   string
 	Result int // VkResult
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("window: %s: VkResult %d", e.Call, e.Result) }
+func (e *WindowError) Error() string { return fmt.Sprintf("window: %s: VkResult %d", e.Call, e.Result) }
 
-// Open opens a window. Errors: there is no display, no Vulkan driver that shows images in windows, or no validation
-// layer.
-func Open(o Options) (*Window, error) {
+// OpenWindow opens a window. Errors: there is no display, no Vulkan driver that shows images in windows, or no
+// validation layer.
+func OpenWindow(o WindowOptions) (*Window, error) {
 	if err := display(); err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (w *Window) result(r C.int) error {
 		return &vk.MissingFeatureError{Device: "this machine", Features: []string{
 			"VK_LAYER_KHRONOS_validation (on Debian the package vulkan-validationlayers)"}}
 	}
-	return &Error{C.GoString(w.c.failed), int(r)}
+	return &WindowError{C.GoString(w.c.failed), int(r)}
 }
 
 // picturePush is Push of picture.glsl.

@@ -1,6 +1,6 @@
 //go:build glfw
 
-package window
+package draw
 
 import (
 	"context"
@@ -41,14 +41,14 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// The colours of package drawing's style.
+// The colors of the style of SVG.
 var (
 	paper = rgb(0xffffff)
 	room  = rgb(0xe6eaef)
 	leaf  = rgb(0x3b7dd8)
-	inner = rgb(0x2a9d77)
+	above = rgb(0x2a9d77)
 	gone  = rgb(0xd9a441)
-	fresh = rgb(0x7c3aed) // since the last step: package drawing has no steps
+	fresh = rgb(0x7c3aed) // since the last step: pictures have no steps
 	full  = rgb(0x14365f)
 )
 
@@ -82,7 +82,7 @@ type session struct {
 func device(t *testing.T, indirect bool) (*Window, *vk.Device) {
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
-	w, err := Open(Options{Validation: true})
+	w, err := OpenWindow(WindowOptions{Validation: true})
 	require.NoError(t, err)
 	if indirect {
 		w.c.always_indirect = 1
@@ -312,7 +312,7 @@ func (m tall) spots(c camera) (all []spot) {
 					if wide < 6 {
 						continue
 					}
-					want := heat(fill, inner)
+					want := heat(fill, above)
 					if !slices.Contains(n.Values, uint64(child.Ref)) {
 						want = rgb(0xc2410c)
 					}
@@ -551,7 +551,7 @@ func (f flat) in(columns int) flat {
 
 func (f flat) view(s *session) { s.camera.show(f.across, f.downward, false, 1.0/72) }
 
-// spots are the middles of all slots, or of all buckets if they are small. Slots are as package drawing draws them: the
+// spots are the middles of all slots, or of all buckets if they are small. Slots are as pictures have them: the
 // used ones first.
 func (f flat) spots(c camera) (all []spot) {
 	unit := 1 / c.sx
@@ -1095,7 +1095,7 @@ func TestNoDisplay(t *testing.T) {
 		{":9999", "the display can't be opened: "},
 	} {
 		t.Setenv("DISPLAY", no.display)
-		_, err := Open(Options{})
+		_, err := OpenWindow(WindowOptions{})
 		require.ErrorContains(t, err, no.want)
 		require.NotContains(t, err.Error(), "\n")
 	}

@@ -1,6 +1,6 @@
 //go:build glfw
 
-package window
+package draw
 
 import (
 	"context"

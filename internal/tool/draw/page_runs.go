@@ -1,4 +1,4 @@
-package page
+package draw
 
 import "github.com/vkds/vkds/structures/trace"
 
@@ -54,9 +54,9 @@ func (p *Page) runs() (events []int64, merges []merge) {
 	return events, merges
 }
 
-// Batch returns the pairs of an LSM's batch, as far as events tell: those of its lowest level, or of a higher one, from
-// which the others follow. An LSM without levels has a front alone, whose pairs it returns then.
-func Batch(t *trace.Trace) int {
+// BatchOf returns the pairs of an LSM's batch, as far as events tell: those of its lowest level, or of a higher one,
+// from which the others follow. An LSM without levels has a front alone, whose pairs it returns then.
+func BatchOf(t *trace.Trace) int {
 	rows, front := map[uint32]uint32{}, uint32(1)
 	for _, e := range t.Events {
 		pairs := uint32(0)

@@ -1,20 +1,19 @@
-package drawing
+package draw
 
 import (
 	"fmt"
 	"io"
 	"math"
-)
 
-// Bucket has the numbers of one bucket of a hash table.
-type Bucket struct{ Slabs, Pairs, Tombstones uint32 }
+	"github.com/vkds/vkds/structures/slabhash"
+)
 
 // Table is a hash table to draw. Each bucket is a list of slabs.
 type Table struct {
 	Title   string
 	Notes   []string // lines below the title
 	Slots   int      // slots of a slab
-	Buckets []Bucket
+	Buckets []slabhash.BucketLoad
 }
 
 // chains is the number of buckets drawn slab by slab.
@@ -37,9 +36,9 @@ func (t *Table) WriteSVG(w io.Writer) error {
 	return c.write(w, t.Title)
 }
 
-func (t *Table) pairs() (sum uint64, most uint32) {
+func (t *Table) pairs() (sum, most int) {
 	for _, b := range t.Buckets {
-		sum += uint64(b.Pairs)
+		sum += b.Pairs
 		most = max(most, b.Pairs)
 	}
 	return sum, most
@@ -51,11 +50,11 @@ func (t *Table) histogram(c *canvas) {
 	sum, most := t.pairs()
 	mean := float64(sum) / float64(max(len(t.Buckets), 1))
 	// There is a bar for each number of pairs, or for several numbers if there are too many.
-	wide := max(1, (int(most)+columns)/columns)
-	bars := int(most)/wide + 1
+	wide := max(1, (most+columns)/columns)
+	bars := most/wide + 1
 	counts, expected, highest := make([]uint64, bars), make([]float64, bars), 1.0
 	for _, b := range t.Buckets {
-		counts[int(b.Pairs)/wide]++
+		counts[b.Pairs/wide]++
 	}
 	for i := range bars {
 		for k := i * wide; k < (i+1)*wide; k++ {
@@ -89,7 +88,7 @@ func (t *Table) histogram(c *canvas) {
 	}
 	c.add(`<path class="expected" d="%s"/>`, curve)
 	c.line("line", left, bottom, left+inner-60, bottom)
-	for slabs := 1; slabs*t.Slots <= int(most); slabs++ { // where a bucket needs another slab
+	for slabs := 1; slabs*t.Slots <= most; slabs++ { // where a bucket needs another slab
 		x := left + float64(slabs*t.Slots+1)/float64(wide)*each
 		c.line("line", x, c.y, x, bottom)
 		c.text("small", x+3, c.y+8, fmt.Sprintf("%d slabs", slabs+1))
@@ -116,10 +115,10 @@ func (t *Table) strip(c *canvas) {
 	starts := parts(len(t.Buckets), columns)
 	each := inner / float64(max(len(starts)-1, 1))
 	gap := min(2, each/4)
-	scale := high / float64(max(int(most), t.Slots, 1))
+	scale := high / float64(max(most, t.Slots, 1))
 	for i := range len(starts) - 1 {
 		run := t.Buckets[starts[i]:starts[i+1]]
-		pairs, gone, fullest := 0.0, 0.0, uint32(0)
+		pairs, gone, fullest := 0.0, 0.0, 0
 		for _, b := range run {
 			pairs, gone, fullest = pairs+float64(b.Pairs), gone+float64(b.Tombstones), max(fullest, b.Pairs)
 		}
@@ -141,12 +140,12 @@ func (t *Table) strip(c *canvas) {
 // lists draws some buckets in two columns. They are spread evenly over all buckets.
 func (t *Table) lists(c *canvas) {
 	n := min(len(t.Buckets), chains)
-	longest := uint32(1)
+	longest := 1
 	for i := range n {
 		longest = max(longest, t.Buckets[i*len(t.Buckets)/n].Slabs)
 	}
 	rows := (n + 1) / 2
-	slot := min(5.0, (inner/2-80)/float64(int(longest)*t.Slots+3*int(longest)))
+	slot := min(5.0, (inner/2-80)/float64(longest*t.Slots+3*longest))
 	for i := range n {
 		at := i * len(t.Buckets) / n
 		b := t.Buckets[at]
@@ -158,7 +157,7 @@ func (t *Table) lists(c *canvas) {
 		for s := range b.Slabs {
 			left := x + 66 + float64(s)*(slot*float64(t.Slots)+4)
 			for j := range t.Slots {
-				to, place := &free, s*uint32(t.Slots)+uint32(j)
+				to, place := &free, s*t.Slots+j
 				switch {
 				case place < b.Pairs:
 					to = &used

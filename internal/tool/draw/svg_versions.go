@@ -1,13 +1,10 @@
-package drawing
+package draw
 
-import "fmt"
+import (
+	"fmt"
 
-// Version is the content of a leaf between two times.
-type Version struct {
-	Number       uint32 // leaves that were split from one leaf share versions; equal numbers mean the same version
-	Since, Until uint64 // times
-	Keys         []uint64
-}
+	"github.com/vkds/vkds/structures/btree"
+)
 
 // leafAt is a leaf and the position at which it was drawn.
 type leafAt struct {
@@ -24,7 +21,7 @@ func (t *Tree) versions(c *canvas, leaves []leafAt) {
 	places := map[uint32][2]float64{}
 	for _, n := range leaves {
 		x, y := n.x, n.y
-		for i, v := range t.Versions(n.Ref) {
+		for i, v := range t.Versions(n.Node) {
 			to, shared := places[v.Number]
 			if !shared {
 				to = [2]float64{n.x, top + float64(i)*versionApart}
@@ -46,7 +43,7 @@ func (t *Tree) versions(c *canvas, leaves []leafAt) {
 	}
 }
 
-func (t *Tree) version(c *canvas, v Version, x, y float64) {
+func (t *Tree) version(c *canvas, v btree.Version, x, y float64) {
 	note := fmt.Sprintf("version %d: since time %d, until %d, %d of %d slots in use", v.Number, v.Since, v.Until,
 		len(v.Keys), t.Slots)
 	for _, k := range v.Keys {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -259,32 +259,14 @@ func (u *sortRun) source(order rowOrder) *runSource {
 	return s
 }
 
-// runHeap has sources that have a row. The first one's comes first.
-type runHeap struct {
-	all   []*runSource
-	order rowOrder
-	types []keytype.Type
-}
-
-func (h *runHeap) Len() int      { return len(h.all) }
-func (h *runHeap) Swap(i, j int) { h.all[i], h.all[j] = h.all[j], h.all[i] }
-func (h *runHeap) Push(x any)    { h.all = append(h.all, x.(*runSource)) }
-
-func (h *runHeap) Pop() any {
-	last := len(h.all) - 1
-	x := h.all[last]
-	h.all = h.all[:last]
-	return x
-}
-
-func (h *runHeap) Less(i, j int) bool {
-	a, b := h.all[i], h.all[j]
-	for c := range h.order {
-		if order := h.order.compare(c, h.types[c], a.cells[c], b.cells[c]); order != 0 {
-			return order < 0
+// before reports whether the row of one source comes before that of another.
+func (s *runSource) before(other *runSource, order rowOrder, types []keytype.Type) bool {
+	for c := range order {
+		if by := order.compare(c, types[c], s.cells[c], other.cells[c]); by != 0 {
+			return by < 0
 		}
 	}
-	return a.number < b.number
+	return s.number < other.number
 }
 
 // sortedRuns are runs in temporary files, and one in memory whose rows came after them.
@@ -327,42 +309,41 @@ func (s *sortedRuns) spill(ctx context.Context) error {
 
 // merge calls use with all rows in their order, until it returns an error.
 func (s *sortedRuns) merge(ctx context.Context, types []keytype.Type, use func(*runSource) error) error {
-	h := &runHeap{order: s.order, types: types}
-	var sources []*runSource
 	var wait sync.WaitGroup
 	defer wait.Wait()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
+	var all []*runSource
 	for _, f := range s.files {
-		sources = append(sources, f.source(ctx, &wait, types))
+		all = append(all, f.source(ctx, &wait, types))
 	}
-	for i, s := range append(sources, s.last.source(s.order)) {
-		s.number = i
-		more, err := s.next()
-		if err != nil {
+	all = append(all, s.last.source(s.order))
+	var waiting []*runSource // in the order of their rows
+	take := func(from *runSource) error {
+		more, err := from.next()
+		if more {
+			at := sort.Search(len(waiting), func(i int) bool { return from.before(waiting[i], s.order, types) })
+			waiting = slices.Insert(waiting, at, from)
+		}
+		return err
+	}
+	for i, from := range all {
+		from.number = i
+		if err := take(from); err != nil {
 			return err
 		}
-		if more {
-			h.all = append(h.all, s)
-		}
 	}
-	heap.Init(h)
-	for n := 0; h.Len() > 0; n++ {
+	for n := 0; len(waiting) > 0; n++ {
 		if n%(1<<16) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s := h.all[0]
-		if err := use(s); err != nil {
+		first := waiting[0]
+		if err := use(first); err != nil {
 			return err
 		}
-		more, err := s.next()
-		switch {
-		case err != nil:
+		waiting = slices.Delete(waiting, 0, 1)
+		if err := take(first); err != nil {
 			return err
-		case more:
-			heap.Fix(h, 0)
-		default:
-			heap.Pop(h)
 		}
 	}
 	return nil

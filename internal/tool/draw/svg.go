@@ -1,8 +1,4 @@
-// Package drawing draws data structures as SVG: the nodes of a tree, how full they are, and their links; and the loads
-// of a hash table's buckets. It does not use a device.
-//
-// Pictures of large structures stay small: if there are too many nodes or buckets, consecutive ones are drawn as one.
-package drawing
+package draw
 
 import (
 	"bufio"

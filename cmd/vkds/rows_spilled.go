@@ -173,34 +173,3 @@ func (s *spill) close() {
 	}
 	*s = spill{}
 }
-
-// level has the groups of some rows, and the rows whose groups have no room.
-type level struct {
-	*grouping
-	*groupBy
-	left spill
-}
-
-func (q *grouping) newLevel(d division) *level {
-	return &level{grouping: q, groupBy: newGroupBy(q.keys, q.asked, d)}
-}
-
-// add adds rows.
-func (l *level) add(r *rows) error {
-	all, seen := l.bytes()
-	full := all >= l.memory && l.len() > 0 // each level has some groups, so there is a last one
-	if full {
-		if seen > 2*l.memory {
-			return errManyDistinct
-		}
-		if r.left == nil {
-			r.left = make([]bool, cap(r.hashes))
-		}
-		clear(r.left)
-	}
-	l.groupBy.add(r, full)
-	if !full {
-		return nil
-	}
-	return l.left.add(r)
-}

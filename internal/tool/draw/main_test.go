@@ -1,4 +1,6 @@
-package page
+//go:build !glfw
+
+package draw
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package page
+package draw
 
 import (
 	"bytes"
@@ -27,11 +27,11 @@ func TestGuess(t *testing.T) {
 		{What: trace.Visit, Operation: 1, Place: 2},
 	}}
 	require.Equal(t, []Node{
-		{Place: 7, Level: 1, Last: true, Keys: []uint64{0, 70}, Values: []uint64{9, 3}},
-		{Place: 9, Last: true},
-		{Place: 3, Low: 70, Last: true},
-	}, Guess(all))
-	require.Empty(t, Guess(&trace.Trace{}))
+		{Ref: 7, Level: 1, Last: true, Keys: []uint64{0, 70}, Values: []uint64{9, 3}},
+		{Ref: 9, Last: true},
+		{Ref: 3, Low: 70, Last: true},
+	}, GuessNodes(all))
+	require.Empty(t, GuessNodes(&trace.Trace{}))
 }
 
 // A merge of which tiles had no room among the events ends where the next one into the same memory begins.

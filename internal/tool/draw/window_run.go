@@ -1,6 +1,6 @@
 //go:build glfw
 
-package window
+package draw
 
 import (
 	"context"
@@ -88,7 +88,7 @@ type result struct {
 const keptBytes = 1 << 30
 
 // Run shows a structure on the device of Adopt until the window is closed or the context ends, neither of which is an
-// error. Errors: those of a scene or a step, and *Error if the device can't draw.
+// error. Errors: those of a scene or a step, and *WindowError if the device can't draw.
 func (w *Window) Run(ctx context.Context, d *vk.Device, show Show) (err error) {
 	m, err := newMaker(d)
 	if err != nil {

@@ -1,4 +1,4 @@
-package drawing
+package draw
 
 import (
 	"fmt"
@@ -6,17 +6,9 @@ import (
 	"slices"
 	"sort"
 	"strings"
-)
 
-// Node is a node of a tree that has its pairs in the leaves.
-type Node struct {
-	Ref       uint32 // the number by which parents and neighbors refer to it
-	Low, High uint64 // the range of its keys, both included
-	Link      uint32 // the Ref of its right neighbor; ignored for the last node of a level
-	Latched   bool   // locked; in a read-only phase no node may be
-	Keys      []uint64
-	Children  []uint32 // of an inner node, the Ref of the child for each of Keys; nil for a leaf
-}
+	"github.com/vkds/vkds/structures/btree"
+)
 
 // Tree is a tree to draw.
 type Tree struct {
@@ -30,7 +22,7 @@ type Tree struct {
 	Key func(uint64) string
 
 	// Versions returns the earlier versions of a leaf, the newest first; nil: there are none.
-	Versions func(leaf uint32) []Version
+	Versions func(leaf Node) []btree.Version
 }
 
 func (t *Tree) key(k uint64) string {
@@ -129,8 +121,8 @@ func (t *Tree) summary(n Node) string {
 func (t *Tree) note(n Node) string {
 	keys := []string{t.summary(n)}
 	for i, k := range n.Keys {
-		if n.Children != nil {
-			keys = append(keys, fmt.Sprintf("%s → %d", t.key(k), n.Children[i]))
+		if n.Level > 0 {
+			keys = append(keys, fmt.Sprintf("%s → %d", t.key(k), n.Values[i]))
 		} else {
 			keys = append(keys, t.key(k))
 		}
@@ -167,7 +159,7 @@ func (t *Tree) zoom(c *canvas) {
 		for i, place := range shown {
 			n := level[place]
 			x := left + float64(i)*step
-			from := slices.Index(parent.Children, n.Ref)
+			from := slices.Index(parent.Values, uint64(n.Ref))
 			orphan := depth > 0 && from < 0
 			if from >= 0 && from < len(above) {
 				class := "line"
@@ -180,7 +172,7 @@ func (t *Tree) zoom(c *canvas) {
 			if place == on {
 				slots = here
 			}
-			if n.Children == nil {
+			if n.Level == 0 {
 				drawn = append(drawn, leafAt{n, x, y})
 			}
 			if place+1 < len(level) {
