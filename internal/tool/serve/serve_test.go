@@ -525,6 +525,40 @@ func TestLargeCommands(t *testing.T) {
 	<-s.large
 }
 
+// The pairs of large answers share memory: who finds none waits, and is refused after a while. Small answers don't
+// wait.
+func TestRoom(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{stalled: 500 * time.Millisecond})
+	c := dial(t, address)
+	var sets []string
+	for i := range 6000 {
+		sets = append(sets, fmt.Sprintf("SET %d %d", i, i))
+	}
+	c.pipeline(sets...)
+	require.True(t, s.held.TryAcquire(mostHeld))
+	few := []string{"VK.RANGE 1 2", "SCAN 0 COUNT 1000 MATCH 1", "VK.TOP 1"}
+	many := []string{"VK.RANGE 1 5000", "VK.RANGE - + LIMIT 5000", "SCAN 0 COUNT 5000", "VK.TOP 5000"}
+	require.Equal(t, []string{"[1 1 2 2]", "[9223372036854776808 [1]]", "[5999 5999]"}, c.pipeline(few...))
+	for _, q := range many {
+		require.Equal(t, []string{"-ERR " + errRoom.Error(), "[1 1]"}, c.pipeline(q, "VK.RANGE 1 1"), q)
+	}
+	for _, q := range many {
+		time.AfterFunc(100*time.Millisecond, func() { s.held.Release(mostHeld) })
+		got := c.pipeline(q)[0]
+		require.GreaterOrEqual(t, strings.Count(got, " "), 4999, "%s: %s", q, got)
+		require.Eventually(t, func() bool { return s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
+			"all is given back")
+	}
+	s.held.Release(mostHeld)
+
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	go func() { _, _ = io.Copy(io.Discard, ours) }()
+	large := &conn{s: s, net: theirs}
+	large.pairs(make([]uint64, mostPairs/4), make([]uint64, mostPairs/4))
+	require.Less(t, cap(large.out), 2*mostOut, "answers are sent while they are written")
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)

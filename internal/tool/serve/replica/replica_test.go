@@ -330,6 +330,72 @@ func TestDeadlines(t *testing.T) {
 	require.True(t, got[1].Found && got[2].Found)
 }
 
+// However many keys end at once, no entry deletes more than some of them, and an operation finds none of them.
+func TestMassExpiry(t *testing.T) {
+	s, err := newState(t.Context(), integers, nil)
+	require.NoError(t, err)
+	defer s.close()
+	const n = 2*mostExpired + 100
+	ops := make([]Op, n)
+	for i := range ops {
+		ops[i] = Op{Kind: Set, Key: uint64(i), Value: 1, Deadline: 10}
+	}
+	_, err = s.apply(t.Context(), 1, ops)
+	require.NoError(t, err)
+	got, err := s.apply(t.Context(), 10, []Op{{Key: n - 1}, {Kind: Set, Key: n - 2, Value: 2, Flags: IfAbsent},
+		{Kind: Set, Key: n - 3, Value: 3, Flags: IfPresent}})
+	require.NoError(t, err)
+	require.Equal(t, []Answer{{}, {Done: true}, {}}, got)
+	require.EqualValues(t, n-mostExpired-2, s.count.Load())
+	for _, left := range []uint64{98, 1, 1} { // one is new, and three were deleted because they were asked for
+		_, err = s.apply(t.Context(), 10, nil)
+		require.NoError(t, err)
+		require.Equal(t, left, s.count.Load())
+	}
+	require.Zero(t, s.first.Load())
+
+	now := atomic.Int64{} // a Node goes on until all are deleted
+	now.Store(1)
+	entries := atomic.Int64{}
+	node := open(t, Options{Dir: t.TempDir(), clock: func() time.Time { return time.UnixMilli(now.Load()) },
+		OnEntry: func(int, time.Duration) { entries.Add(1) }})
+	defer node.Close()
+	_, err = node.Write(ops)
+	require.NoError(t, err)
+	now.Store(10)
+	require.Eventually(t, func() bool { return node.state.count.Load() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return entries.Load() == 1+3 }, time.Second, time.Millisecond)
+}
+
+// What stays in the log of a cluster has a bound in entries and in bytes.
+func TestTrailing(t *testing.T) {
+	l, err := openLog(filepath.Join(t.TempDir(), "log.db"))
+	require.NoError(t, err)
+	defer l.Close()
+	n := &Node{o: Options{Peers: []string{"a", "b", "c"}}, log: l}
+	at := uint64(0)
+	for _, x := range []struct {
+		add  int
+		size int
+		want uint64
+	}{{0, 0, 1}, {10, 1, 10}, {mostTrailing, 1, mostTrailing}, {3, 1 << 20, mostTrailing}, {15, 1 << 20, 16},
+		{1, mostTrailingBytes + 1, 1}} {
+		var entries []*raft.Log
+		for range x.add {
+			at++
+			entries = append(entries, &raft.Log{Index: at, Data: make([]byte, x.size)})
+		}
+		require.NoError(t, l.StoreLogs(entries))
+		got, err := n.trailing()
+		require.NoError(t, err)
+		require.Equal(t, x.want, got, "%+v", x)
+	}
+	require.NoError(t, l.DeleteRange(1, at-1))
+	got, err := n.trailing()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, got)
+}
+
 // A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()

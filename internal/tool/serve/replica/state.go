@@ -89,7 +89,6 @@ type slot struct {
 	value    uint64
 	deadline int64
 	there    bool
-	expired  bool // its deadline has passed before the entry
 	dirty    bool // the deadline changed
 }
 
@@ -102,23 +101,24 @@ func (w *work) reset() {
 	w.insert, w.value, w.remove = w.insert[:0], w.value[:0], w.remove[:0]
 }
 
-func (w *work) add(key uint64, expired bool) {
+func (w *work) add(key uint64) {
 	if _, there := w.at[key]; !there {
 		w.at[key] = len(w.keys)
-		w.keys, w.slots = append(w.keys, key), append(w.slots, slot{expired: expired})
+		w.keys, w.slots = append(w.keys, key), append(w.slots, slot{})
 	}
 }
 
 // apply does the operations of an entry, one after the other, with one lookup, one insertion and one deletion. Nothing
 // but the state and the entry has a part in the outcome, so it is the same in every member. Keys whose deadlines had
-// passed by the entry's time are deleted first. After an error the state is of no further use.
+// passed by the entry's time are deleted first: those of the operations, and at most mostExpired others, so that no
+// entry takes long. After an error the state is of no further use.
 func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error) {
 	clock := max(s.clock, now)
 	w := &s.work
 	w.reset()
-	s.deadlines.passed(clock, func(key uint64) { w.add(key, true) })
+	s.deadlines.passed(clock, mostExpired, w.add)
 	for i := range ops {
-		w.add(ops[i].Key, false)
+		w.add(ops[i].Key)
 	}
 	n := len(w.keys)
 	w.values, w.found = slices.Grow(w.values[:0], n)[:n], slices.Grow(w.found[:0], n)[:n]
@@ -126,10 +126,10 @@ func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error
 		return nil, err
 	}
 	for i := range w.slots {
-		if x := &w.slots[i]; x.expired {
-			x.dirty = true
+		if at := s.deadlines.get(w.keys[i]); at != 0 && at <= clock {
+			w.slots[i].dirty = true
 		} else if w.found[i] {
-			x.value, x.there, x.deadline = w.values[i], true, s.deadlines.get(w.keys[i])
+			w.slots[i] = slot{value: w.values[i], there: true, deadline: at}
 		}
 	}
 	answers := make([]Answer, len(ops))
