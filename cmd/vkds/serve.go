@@ -167,6 +167,7 @@ func (s *serving) tls() (clients, peers *tls.Config, err error) {
 }
 
 func (s *serving) run(ctx context.Context, g *global) error {
+	refuseGrowth()
 	if err := cmp.Or(s.check(), s.password()); err != nil {
 		return err
 	}

@@ -352,16 +352,20 @@ func FuzzRequest(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	s, _ := started(f, replica.Options{}, Options{})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		ours, theirs := net.Pipe()
-		go func() {
-			defer ours.Close()
-			_ = ours.SetDeadline(time.Now().Add(10 * time.Second))
-			go func() { _, _ = io.Copy(io.Discard, ours) }()
-			_, _ = ours.Write(in)
-		}()
-		(&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
-	})
+	f.Fuzz(func(t *testing.T, in []byte) { serveBytes(s, in) })
+}
+
+// serveBytes serves a client that sends so many bytes and then leaves.
+func serveBytes(s *Server, in []byte) {
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	go func() {
+		defer ours.Close()
+		_ = ours.SetDeadline(time.Now().Add(10 * time.Second))
+		go func() { _, _ = io.Copy(io.Discard, ours) }()
+		_, _ = ours.Write(in)
+	}()
+	(&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
 }
 
 // 10^5 requests of commands and rubbish by chance: the rest of what a fuzzer would try in each run.
@@ -387,6 +391,48 @@ func TestRubbish(t *testing.T) {
 			in, into = rest, args
 		}
 	}
+}
+
+// Commands with mistakes of chance in their bytes, whole connections of them: each is answered or refused, and others
+// go on with what they have stored.
+func TestMutated(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{stalled: 10 * time.Second})
+	c := dial(t, address)
+	says(t, c, [2]string{"SET 4611686018427387904 5", "OK"})
+	cases := 5000
+	if stress.Level > 0 {
+		cases = 100_000 * stress.Level
+	}
+	words := []string{"GET", "SET", "MGET", "INCRBY", "DEL", "SCAN", "VK.RANGE", "VK.TOP", "EXPIRE", "HELLO", "MSET",
+		"1", "-7", "3", "EX", "MATCH", "[1-", "LIMIT", "COUNT", "10", "CLIENT", "ECHO", "COMMAND",
+		"9999999999999999999", "x"}
+	before := runtime.NumGoroutine()
+	for range cases {
+		var in []byte
+		for range 1 + rand.IntN(4) {
+			n := 1 + rand.IntN(4)
+			in = redcon.AppendArray(in, n)
+			for range n {
+				in = redcon.AppendBulkString(in, words[rand.IntN(len(words))])
+			}
+		}
+		for mistakes := rand.IntN(4); mistakes > 0 && len(in) > 0; mistakes-- {
+			at := rand.IntN(len(in))
+			switch rand.IntN(4) {
+			case 0:
+				in[at] = byte(rand.IntN(256))
+			case 1:
+				in = slices.Delete(in, at, at+1)
+			case 2:
+				in = slices.Insert(in, at, "*$-1\r\n0 "[rand.IntN(8)])
+			default:
+				in = in[:at+1]
+			}
+		}
+		serveBytes(s, in)
+	}
+	require.Equal(t, []string{"5"}, c.pipeline("GET 4611686018427387904"))
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+4 }, 5*time.Second, time.Millisecond)
 }
 
 func TestLimits(t *testing.T) {

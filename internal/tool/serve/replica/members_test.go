@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -164,4 +165,49 @@ func TestBarred(t *testing.T) {
 		err = b.RequestPreVote("", "nobody", &raft.RequestPreVoteRequest{}, &raft.RequestPreVoteResponse{})
 		require.Equal(t, x.want == 0, err == errBarred)
 	}
+}
+
+// When the leader's clock jumps ahead, keys with deadlines go early, and nothing else does. When it is right again,
+// deadlines last longer by the jump, and followers don't answer, until the time of the jump is there.
+func TestClockJump(t *testing.T) {
+	options, nodes := three(t)
+	var jump atomic.Int64 // milliseconds
+	clock := func() time.Time { return time.Now().Add(time.Duration(jump.Load()) * time.Millisecond) }
+	for i := range nodes {
+		options[i].Stale = time.Second
+		options[i].clock = clock
+		nodes[i] = open(t, options[i])
+	}
+	led := leaderOf(t, nodes[:])
+	leader, follower := nodes[led], nodes[(led+1)%3]
+	const far = 1000 * 1000
+	in := func(ms int64) int64 { return leader.Now() + ms }
+	_, err := leader.Write([]Op{set(1, 1), {Kind: Set, Key: 2, Value: 2, Deadline: in(far / 2)},
+		{Kind: Set, Key: 3, Value: 3, Deadline: in(2 * far)}})
+	require.NoError(t, err)
+	answers := func(n *Node, want ...bool) bool {
+		got, err := get(t, n, n == follower, 1, 2, 3)
+		return err == nil && got[0].Found == want[0] && got[1].Found == want[1] && got[2].Found == want[2]
+	}
+	eventually := func(f func() bool, what string) {
+		t.Helper()
+		require.Eventually(t, f, 10*time.Second, 5*time.Millisecond, what)
+	}
+	eventually(func() bool { return answers(leader, true, true, true) && answers(follower, true, true, true) }, "all")
+	jump.Store(far)
+	eventually(func() bool { return answers(leader, true, false, true) && answers(follower, true, false, true) },
+		"the deadline before the jump has passed")
+	jump.Store(0)
+	_, err = get(t, follower, true, 1)
+	var not *NotLeaderError
+	require.ErrorAs(t, err, &not, "how old its state is isn't known")
+	require.InDelta(t, time.Now().UnixMilli()+far, leader.Now(), 10_000, "time goes on from the latest there was")
+	_, err = leader.Write([]Op{{Kind: Set, Key: 2, Value: 2, Deadline: in(100)}})
+	require.NoError(t, err)
+	time.Sleep(300 * time.Millisecond)
+	require.True(t, answers(leader, true, true, true), "it lasts longer by the jump")
+	jump.Store(far + 1000) // that time is there
+	eventually(func() bool { return answers(leader, true, false, true) && answers(follower, true, false, true) },
+		"all as usual")
+	require.Equal(t, led, leaderOf(t, nodes[:]), "who leads is no matter of clocks")
 }
