@@ -32,6 +32,7 @@ type serving struct {
 	cert, certKey, ca  string
 	anyone             bool
 	rejoin             bool
+	changes            string
 	stale              time.Duration
 	maxKeys            uint64
 	o                  serve.Options
@@ -87,6 +88,7 @@ addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 	flags.Uint64Var(&s.maxKeys, "max-keys", 0, "refuse new keys from this `number` on (default: no limit)")
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
 		"READONLY, with what is at most this `time` old")
+	flags.StringVar(&s.changes, "changes", "", "`file` to which each change is written, as CSV")
 	flags.StringVar(&s.passwordFile, "password-file", "", "`file` with the password that clients must give")
 	flags.BoolVar(&s.anyone, "anyone", false, "let other machines in without a password, as clients,\n"+
 		"and with --peers as servers without --tls-ca")
@@ -200,7 +202,7 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	s.o.Version = "vkds " + version()
 	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, Name: cmp.Or(s.node, at),
 		Peers: s.peers, At: at, TLS: peers, Stale: s.stale, MaxKeys: s.maxKeys,
-		Rejoin: s.rejoin}
+		Rejoin: s.rejoin, Changes: s.changes}
 	if !g.onHost() {
 		if r.Device, err = g.openGPU(); err != nil {
 			return err

@@ -199,6 +199,8 @@ func (c *client) elsewhere() {
 // A single server is killed while clients count: no number that was answered is lost, and none is counted twice.
 func TestKilledAlone(t *testing.T) {
 	all := servers(t, 1)
+	changes := filepath.Join(t.TempDir(), "changes.csv")
+	all[0].flags = []string{"--changes", changes}
 	const clients = 8
 	var counted, unknown [clients]int64
 	for round := range kills() {
@@ -237,6 +239,27 @@ func TestKilledAlone(t *testing.T) {
 		g.Wait()
 	}
 	require.Positive(t, counted[0])
+
+	// Each change is in the file, once and in its order: numbers that count have no gaps.
+	all[0].start(t)
+	text, err := os.ReadFile(changes)
+	require.NoError(t, err)
+	last := map[string]int64{}
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
+		parts := strings.Split(line, ",")
+		require.Equal(t, strconv.Itoa(i+1), parts[0])
+		n, err := strconv.ParseInt(parts[2], 10, 64)
+		require.NoError(t, err)
+		if is, there := last[parts[1]]; there {
+			require.Equal(t, is+1, n, line)
+		} else {
+			require.Zero(t, n, line)
+		}
+		last[parts[1]] = n
+	}
+	for i := range clients {
+		require.GreaterOrEqual(t, last[strconv.Itoa(i)], counted[i])
+	}
 }
 
 // step is an operation of a history on one key.
@@ -343,7 +366,7 @@ func takeover(t *testing.T, all []*server) {
 	require.Less(t, time.Since(began), 5*time.Second, "the takeover")
 }
 
-// same checks that all servers have the same pairs soon.
+// same checks that all servers soon have the same pairs, by as many changes.
 func same(t *testing.T, all []*server) {
 	require.Eventually(t, func() bool {
 		var texts []string
@@ -351,13 +374,13 @@ func same(t *testing.T, all []*server) {
 			r := redis.NewClient(&redis.Options{Addr: s.address})
 			p := r.Pipeline()
 			p.Do(t.Context(), "READONLY")
-			pairs := p.Do(t.Context(), "VK.RANGE", "-", "+")
+			pairs, changes := p.Do(t.Context(), "VK.RANGE", "-", "+"), p.Do(t.Context(), "VK.CHANGES", "$")
 			_, err := p.Exec(t.Context())
 			_ = r.Close()
 			if err != nil {
 				return false
 			}
-			texts = append(texts, fmt.Sprint(pairs.Val()))
+			texts = append(texts, fmt.Sprint(pairs.Val(), changes.Val()))
 		}
 		return texts[0] == texts[1] && texts[1] == texts[2]
 	}, 20*time.Second, 100*time.Millisecond)

@@ -408,6 +408,57 @@ func (c *conn) top(args [][]byte) {
 	c.sendLarge()
 }
 
+// changes lists changes after one, and first the number of the last one that it lists, which is where to go on.
+func (c *conn) changes(args [][]byte) {
+	since, err := strconv.ParseUint(string(args[0]), 10, 64)
+	last := string(args[0]) == "$"
+	if err != nil && !last {
+		c.fail("ERR the number of a change is an integer, or $ for that of the last one")
+		return
+	}
+	most := uint64(1000)
+	switch {
+	case len(args) == 3 && strings.EqualFold(string(args[1]), "LIMIT"):
+		if most, err = strconv.ParseUint(string(args[2]), 10, 32); err != nil || most < 1 || most > mostScanned {
+			c.fail("ERR LIMIT is from 1 to %d", mostScanned)
+			return
+		}
+	case len(args) != 1:
+		c.fail("ERR syntax error")
+		return
+	}
+	c.flush()
+	leave, err := c.room(most)
+	if err != nil {
+		c.refuse(err, 0)
+		return
+	}
+	defer leave()
+	var all []replica.Change
+	err = c.s.node.Read(context.Background(), c.readOnly, func(v replica.View) (err error) {
+		if last {
+			since = v.LastChange()
+		}
+		all, err = v.Changes(since, int(most))
+		return err
+	})
+	if err != nil {
+		c.refuse(err, 0)
+		return
+	}
+	c.out = redcon.AppendArray(c.out, 1+2*len(all))
+	c.out = redcon.AppendInt(c.out, int64(since)+int64(len(all)))
+	for _, x := range all {
+		if x.Deleted {
+			c.bulk(c.s.config.Types.Key.Append(c.text[:0], x.Key))
+			c.null()
+		} else {
+			c.pair(x.Key, x.Value)
+		}
+	}
+	c.sendLarge()
+}
+
 // ranking is a heap of the best pairs, the worst of them first.
 type ranking struct {
 	pairs []structures.Pair[uint64, uint64]

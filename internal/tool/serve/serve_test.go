@@ -695,6 +695,27 @@ func TestPages(t *testing.T) {
 	require.Equal(t, http.StatusOK, code)
 }
 
+// Changes come in their order, each once, whatever its command; what changed nothing isn't there.
+func TestChanges(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	c := dial(t, address)
+	says(t, c, [2]string{"VK.CHANGES 0", "[:0]"}, [2]string{"VK.CHANGES $", "[:0]"},
+		[2]string{"MSET 1 10 2 20 1 11", "OK"}, [2]string{"SET 1 11", "OK"}, [2]string{"INCRBY 2 5", ":25"},
+		[2]string{"DEL 1 3", ":1"}, [2]string{"SET 3 30 NX", "OK"}, [2]string{"SET 3 31 NX", "nil"},
+		[2]string{"EXPIRE 3 100", ":1"}, [2]string{"EXPIRE 3 -1", ":1"},
+		[2]string{"VK.CHANGES 0", "[:6 1 11 2 20 2 25 1 nil 3 30 3 nil]"},
+		[2]string{"VK.CHANGES 2 LIMIT 2", "[:4 2 25 1 nil]"}, [2]string{"VK.CHANGES 6", "[:6]"},
+		[2]string{"VK.CHANGES $", "[:6]"},
+		[2]string{"VK.CHANGES 7", "-GONE the last change is 6, before 7"},
+		[2]string{"VK.CHANGES x", "-ERR the number of a change is an integer, or $ for that of the last one"},
+		[2]string{"VK.CHANGES 1 LIMIT 0", "-ERR LIMIT is from 1 to 65536"},
+		[2]string{"VK.CHANGES 1 2", "-ERR syntax error"})
+	got := c.pipeline("SET 9 90", "VK.CHANGES 6", "SET 9 91", "VK.CHANGES 6")
+	require.Equal(t, []string{"OK", "[:7 9 90]", "OK", "[:8 9 90 9 91]"}, got, "those before it in a pipeline")
+	require.NoError(t, s.node.Compact())
+	says(t, c, [2]string{"VK.CHANGES 7", "[:8 9 91]"})
+}
+
 // Slots are those of the cluster's specification, and all belong to the leader.
 func TestSlots(t *testing.T) {
 	require.Equal(t, 0x31c3, slotOf([]byte("123456789")))

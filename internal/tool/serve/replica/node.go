@@ -42,6 +42,8 @@ type Options struct {
 	Stale time.Duration
 	// MaxKeys is the number of pairs from which on writes that may insert are refused. 0: no limit.
 	MaxKeys uint64
+	// Changes is a file to which this member writes all changes ("": none).
+	Changes string
 	Log     *slog.Logger
 	// OnEntry, if not nil, is called with the number of operations of each entry that this member puts into the log,
 	// and the time until it was stored and applied.
@@ -133,6 +135,7 @@ const (
 type Node struct {
 	o     Options
 	state *state
+	feed  *feed // nil: none
 	log   *log
 	raft  *raft.Raft
 	close func() error // closes the transport
@@ -190,7 +193,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 		if n.state != nil {
 			err = errors.Join(err, n.state.close())
 		}
-		return nil, errors.Join(err, n.close(), log.Close())
+		return nil, errors.Join(err, n.close(), n.feed.close(), log.Close())
 	}
 	for !n.several() && n.leads() == 0 {
 		select {
@@ -226,6 +229,11 @@ func (n *Node) start(ctx context.Context) error {
 	}
 	if n.state, err = newState(ctx, n.o.Types, n.o.Device); err != nil {
 		return err
+	}
+	if n.o.Changes != "" {
+		if n.feed, err = openFeed(n.o.Changes, n.o.Types, n.log); err != nil {
+			return err
+		}
 	}
 	transport, b, err := n.transport(ctx, output)
 	if err != nil {
@@ -383,6 +391,12 @@ func (m *machine) Apply(entry *raft.Log) any {
 		m.fail(&ApplyError{entry.Index, err})
 		return m.Err()
 	}
+	if m.feed != nil {
+		if err := m.feed.write(m.state.work.changes, m.state.changes.last()); err != nil {
+			m.fail(&StorageError{m.o.Changes, err})
+			return m.Err()
+		}
+	}
 	pairs := int(m.state.count.Load())
 	m.entries++
 	m.bytes += len(entry.Data)
@@ -400,6 +414,12 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if err := m.Err(); err != nil {
 		return nil, err
 	}
+	if m.feed != nil { // the log is cut next
+		if err := m.feed.sync(); err != nil {
+			m.fail(&StorageError{m.o.Changes, err})
+			return nil, m.Err()
+		}
+	}
 	m.entries, m.bytes = 0, 0
 	return m.state.store(context.Background())
 }
@@ -407,6 +427,12 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 // Restore loads a snapshot.
 func (m *machine) Restore(from io.ReadCloser) error {
 	m.refused = m.state.restore(context.Background(), from)
+	if m.refused == nil && m.feed != nil {
+		if err := m.feed.restored(context.Background(), m.state); err != nil {
+			m.refused = &StorageError{m.o.Changes, err}
+			m.fail(m.refused)
+		}
+	}
 	return errors.Join(m.refused, from.Close())
 }
 
@@ -632,7 +658,7 @@ func (n *Node) Close() error {
 	select {
 	case err := <-down:
 		close(n.ended)
-		return errors.Join(err, n.close(), n.log.Close(), n.state.close())
+		return errors.Join(err, n.close(), n.feed.close(), n.log.Close(), n.state.close())
 	case <-n.failed: // the library may wait for a disk that doesn't answer
 		close(n.ended)
 		return n.err

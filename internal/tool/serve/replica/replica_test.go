@@ -114,6 +114,7 @@ func TestState(t *testing.T) {
 		require.NoError(rt, err)
 		defer func() { s.close() }()
 		want := &oracle{pairs: map[uint64]Answer{}}
+		replayed, number := map[uint64]uint64{}, uint64(0) // by changes alone
 		for range rapid.IntRange(1, 8).Draw(rt, "entries") {
 			now, ops := rapid.Int64Range(1, 40).Draw(rt, "now"), drawOps(rt)
 			entry := integers.encode(nil, now, ops)
@@ -124,6 +125,16 @@ func TestState(t *testing.T) {
 			if expected := want.apply(now, ops); len(ops) > 0 {
 				require.Equal(rt, expected, answers)
 			}
+			changes, err := s.changes.since(number, math.MaxInt)
+			require.NoError(rt, err)
+			for _, c := range changes {
+				is, there := replayed[c.Key]
+				require.False(rt, c.Deleted && !there || !c.Deleted && there && is == c.Value, "%v changes nothing", c)
+				if replayed[c.Key] = c.Value; c.Deleted {
+					delete(replayed, c.Key)
+				}
+			}
+			number += uint64(len(changes))
 			if rapid.IntRange(0, 3).Draw(rt, "restored") == 0 {
 				var file bytes.Buffer
 				x, err := s.store(ctx)
@@ -145,6 +156,10 @@ func TestState(t *testing.T) {
 			}
 			require.Equal(rt, want.pairs, got)
 			require.EqualValues(rt, len(got), s.count.Load())
+			require.Len(rt, replayed, len(got))
+			for k, x := range got {
+				require.Equal(rt, x.Value, replayed[k])
+			}
 			timed := 0
 			for _, x := range got {
 				if x.Deadline != 0 {
@@ -155,6 +170,30 @@ func TestState(t *testing.T) {
 			require.Equal(rt, timed, s.deadlines.due.Len())
 		}
 	})
+}
+
+// Numbers of changes go on when the first ones are forgotten, and what was returned stays as it was.
+func TestHistory(t *testing.T) {
+	h := history{before: 5}
+	var early []Change
+	for i := range uint64(2*mostChanges + 10) {
+		h.add(Change{Key: i})
+		if i == 20 {
+			got, err := h.since(10, 3)
+			require.NoError(t, err)
+			require.Equal(t, []Change{{Key: 5}, {Key: 6}, {Key: 7}}, got)
+			early = got
+		}
+	}
+	require.Equal(t, []Change{{Key: 5}, {Key: 6}, {Key: 7}}, early)
+	require.EqualValues(t, 2*mostChanges+15, h.last())
+	for number, want := range map[uint64]bool{0: false, 5 + mostChanges - 1: false, 5 + mostChanges: true,
+		2*mostChanges + 15: true, 2*mostChanges + 16: false} {
+		got, err := h.since(number, 1)
+		if require.Equal(t, want, err == nil, "since %d", number); err == nil && number < h.last() {
+			require.Equal(t, []Change{{Key: number - 5}}, got)
+		}
+	}
 }
 
 func TestSums(t *testing.T) {
@@ -585,6 +624,7 @@ func TestThree(t *testing.T) {
 	sent, err := filepath.Glob(filepath.Join(options[away].Dir, snapshotFolder, "*", "state.bin"))
 	require.NoError(t, err)
 	require.NotEmpty(t, sent)
+	require.Equal(t, nodes[first].state.changes.last(), nodes[away].state.changes.last(), "by a snapshot")
 	require.NoError(t, nodes[first].Close())
 	nodes[first] = nil
 	second := leader()
