@@ -43,7 +43,7 @@ var (
 const (
 	otherKey = "vkds.folder." // before a member's name: the name of its folder
 
-	introduction = 10 * time.Second       // how long members have to introduce themselves
+	introduction = 10 * time.Second       // how long one that connects has to introduce itself
 	patience     = 100 * time.Millisecond // between attempts to meet the others
 )
 
@@ -169,10 +169,10 @@ func (m *members) answer(c net.Conn) error {
 
 var errEarly = errors.New("not all servers have met yet")
 
-// ask introduces this member to another one. Further errors: *PeersError, *TypesError and *LostError, if they don't
-// belong together.
-func (m *members) ask(c net.Conn, name string) (ready bool, err error) {
-	_ = c.SetDeadline(time.Now().Add(introduction))
+// ask introduces this member to another one, in so much time. Further errors: *PeersError, *TypesError and *LostError,
+// if they don't belong together.
+func (m *members) ask(c net.Conn, name string, timeout time.Duration) (ready bool, err error) {
+	_ = c.SetDeadline(time.Now().Add(timeout))
 	var other greeting
 	if err := errors.Join(send(c, &m.own), receive(c, &other)); err != nil {
 		return false, err

@@ -209,5 +209,4 @@ func TestClockJump(t *testing.T) {
 	jump.Store(far + 1000) // that time is there
 	eventually(func() bool { return answers(leader, true, false, true) && answers(follower, true, false, true) },
 		"all as usual")
-	require.Equal(t, led, leaderOf(t, nodes[:]), "who leads is no matter of clocks")
 }

@@ -89,7 +89,7 @@ func (b *between) Dial(member raft.ServerAddress, timeout time.Duration) (net.Co
 	if err != nil {
 		return nil, err
 	}
-	ready, err := b.members.ask(c, string(member))
+	ready, err := b.members.ask(c, string(member), timeout)
 	if err == nil && !ready {
 		err = errEarly
 	}
