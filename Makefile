@@ -233,7 +233,7 @@ test-chaos: chaos-kernels
 #   stress-threads-WIDTH  the same, half as often, with more threads of the driver than there are cores: 4, and 16
 #   stress-chaos-WIDTH    concurrent kernels, in the long forms of their tests, once, with random delays
 #   stress-radv           each kernel by AMD's compiler at each subgroup size of a GPU that has two
-#   stress-serve          servers that are killed, 100 times each in two tests
+#   stress-serve          servers that are killed, paused, cut off and loaded (docs/serve.md), for 20 minutes
 # What one driver finds as well as another is left out as it is in "make test".
 STRESS = 1
 drivers = 4 8 16 swiftshader

@@ -31,6 +31,8 @@ type serving struct {
 	passwordFile       string
 	cert, certKey, ca  string
 	anyone             bool
+	rejoin             bool
+	changes            string
 	stale              time.Duration
 	maxKeys            uint64
 	o                  serve.Options
@@ -47,7 +49,8 @@ made if it is not there. Start it again with the same DIR to go on.
 
 With --peers, several servers have the same dictionary: three go on if one fails,
 five if two fail. Start each with the same list, and with its own address as
---listen or --node. Servers talk to each other at their port plus 10000.
+--listen or --node. The first time, they wait for all of them. Servers talk to
+each other at their port plus 10000.
 
 Commands: GET, SET, MGET, MSET, DEL, EXISTS, INCRBY, DECRBY, INCRBYFLOAT, EXPIRE,
 TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
@@ -74,6 +77,8 @@ addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 	flags.StringSliceVar(&s.peers, "peers", nil, "`addresses` of all servers, this one included")
 	flags.StringVar(&s.node, "node", "", "the `address` among --peers that is this server's\n"+
 		"(default: that of --listen)")
+	flags.BoolVar(&s.rejoin, "rejoin", false, "this server has lost its folder and begins with an empty\n"+
+		"one; all others must run")
 	served := func(t *keytype.Type) choice[keytype.Type] {
 		names := slices.DeleteFunc(slices.Clone(keytype.Types.Names()), func(n string) bool { return n == "text" })
 		return choice[keytype.Type]{t, keytype.Types.Parse, names, "type"}
@@ -83,6 +88,7 @@ addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 	flags.Uint64Var(&s.maxKeys, "max-keys", 0, "refuse new keys from this `number` on (default: no limit)")
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
 		"READONLY, with what is at most this `time` old")
+	flags.StringVar(&s.changes, "changes", "", "`file` to which each change is written, as CSV")
 	flags.StringVar(&s.passwordFile, "password-file", "", "`file` with the password that clients must give")
 	flags.BoolVar(&s.anyone, "anyone", false, "let other machines in without a password, as clients,\n"+
 		"and with --peers as servers without --tls-ca")
@@ -106,8 +112,8 @@ func (s *serving) check() error {
 		return errors.New("--key and --value: text is not served yet")
 	case len(s.peers) > 0 && (len(s.peers) < 3 || len(s.peers) > 9):
 		return fmt.Errorf("--peers: 3 to 9 servers, not %d", len(s.peers))
-	case len(s.peers) == 0 && (s.node != "" || s.stale != 0 || s.ca != ""):
-		return errors.New("--node, --stale and --tls-ca are for --peers")
+	case len(s.peers) == 0 && (s.node != "" || s.stale != 0 || s.ca != "" || s.rejoin):
+		return errors.New("--node, --rejoin, --stale and --tls-ca are for --peers")
 	case (s.cert == "") != (s.certKey == ""), s.ca != "" && s.cert == "":
 		return errors.New("--tls-cert and --tls-key go together, and --tls-ca needs both")
 	case s.stale < 0 || s.stale > 0 && s.stale < 100*time.Millisecond:
@@ -163,6 +169,7 @@ func (s *serving) tls() (clients, peers *tls.Config, err error) {
 }
 
 func (s *serving) run(ctx context.Context, g *global) error {
+	refuseGrowth()
 	if err := cmp.Or(s.check(), s.password()); err != nil {
 		return err
 	}
@@ -194,7 +201,8 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	s.o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: level}))
 	s.o.Version = "vkds " + version()
 	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, Name: cmp.Or(s.node, at),
-		Peers: s.peers, At: at, TLS: peers, Stale: s.stale, MaxKeys: s.maxKeys}
+		Peers: s.peers, At: at, TLS: peers, Stale: s.stale, MaxKeys: s.maxKeys,
+		Rejoin: s.rejoin, Changes: s.changes}
 	if !g.onHost() {
 		if r.Device, err = g.openGPU(); err != nil {
 			return err

@@ -66,6 +66,7 @@ func TestServeRefusals(t *testing.T) {
 		{"3 to 9 servers, not 2", []string{"--peers", "localhost:1,localhost:2"}},
 		{"is none of the peers", []string{"--peers", three, "--listen", "0"}},
 		{"are for --peers", []string{"--stale", "1s"}},
+		{"are for --peers", []string{"--rejoin"}},
 		{"through the peers' port of 0.0.0.0:1", []string{"--peers", "0.0.0.0:1,localhost:2,localhost:3",
 			"--listen", "0.0.0.0:1", "--password-file", write(t, "secret", "secret")}},
 		{"at least 100ms", []string{"--peers", three, "--stale", "1ms"}},

@@ -65,6 +65,7 @@ func init() {
 		{name: "VK.FLOOR", arity: 2, flags: reads, first: 1, last: 1, step: 1, do: (*conn).floor},
 		{name: "VK.CEIL", arity: 2, flags: reads, first: 1, last: 1, step: 1, do: (*conn).ceil},
 		{name: "VK.TOP", arity: -2, flags: scans, do: (*conn).top},
+		{name: "VK.CHANGES", arity: -2, flags: scans, do: (*conn).changes},
 		{name: "VK.SNAPSHOT", arity: 2, flags: scans, do: (*conn).snapshot},
 
 		{name: "PING", arity: -1, flags: meta, do: (*conn).ping},

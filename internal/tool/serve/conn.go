@@ -339,6 +339,7 @@ func (c *conn) refuse(err error, key uint64) {
 	var not *replica.NotLeaderError
 	var full *replica.FullError
 	var unknown *replica.UnknownError
+	var gone *replica.GoneError
 	text := "ERR " + err.Error()
 	switch {
 	case errors.As(err, &not) && not.Leader != "":
@@ -348,6 +349,8 @@ func (c *conn) refuse(err error, key uint64) {
 		text = "CLUSTERDOWN " + err.Error()
 	case errors.As(err, &full):
 		text = "OOM " + err.Error()
+	case errors.As(err, &gone):
+		text = "GONE " + err.Error()
 	case errors.As(err, &unknown):
 		text = "UNKNOWN " + err.Error()
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,9 +22,38 @@ import (
 
 const (
 	mostQueries = 1 << 10 // of a batch
-	mostPairs   = 1 << 20 // of the ranges of a batch
+	mostPairs   = 1 << 20 // of a range
 	mostScanned = 1 << 16 // pairs of one SCAN, and of VK.TOP
+	fewPairs    = 1 << 12 // of a batch, which don't count as memory
+
+	// mostHeld is how many pairs the answers of all connections have in memory at a time, besides those that have few.
+	mostHeld = 4 * mostPairs
 )
+
+var errRoom = fmt.Errorf("the answers of all connections have %d pairs already, which wait to be taken: ask for %d at "+
+	"a time (LIMIT), or later", mostHeld, fewPairs)
+
+// room waits until the answers of all connections leave room for so many pairs, and returns what gives it back. Clients
+// that don't take their answers may hold it for long, so others are refused after a while.
+func (c *conn) room(pairs uint64) (leave func(), err error) {
+	if pairs <= fewPairs {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithTimeout(c.s.scanning, c.s.o.stalled)
+	defer cancel()
+	if c.s.held.Acquire(ctx, int64(pairs)) != nil {
+		return nil, cmp.Or(stopping(c.s.scanning), errRoom)
+	}
+	return func() { c.s.held.Release(int64(pairs)) }, nil
+}
+
+// stopping returns an error if the server no longer begins what takes long.
+func stopping(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return replica.ErrClosed
+	}
+	return nil
+}
 
 // query is a question about the order of keys, or about all of them.
 type query struct {
@@ -39,9 +67,6 @@ type query struct {
 	n            uint64 // the number of keys
 	found        bool
 }
-
-// slash stands for a slash, which a pattern of package path would treat apart.
-const slash = "\x00"
 
 // question puts a query among those that are answered together.
 func (c *conn) question(q query) {
@@ -68,7 +93,7 @@ func (c *conn) scan(args [][]byte) {
 		}
 		switch text := string(rest[1]); strings.ToUpper(string(rest[0])) {
 		case "MATCH":
-			q.pattern = strings.ReplaceAll(text, "/", slash)
+			q.pattern = text
 		case "COUNT":
 			n, err := integer(rest[1])
 			if err != nil || n < 1 {
@@ -138,53 +163,76 @@ func (c *conn) neighbor(kind structures.Kind, args [][]byte) {
 	}
 }
 
-// errLarge refuses a range.
-type errLarge uint64
+// errWide says how many pairs some ranges have, if there is no room for them.
+type errWide uint64
 
-func (n errLarge) Error() string {
+func (n errWide) Error() string {
 	return fmt.Sprintf("the range has %d pairs: ask for at most %d at a time (LIMIT)", uint64(n), mostPairs)
 }
 
-// flushQueries answers queries: as many together as have room, all of one moment.
+// flushQueries answers queries: as many together as have few pairs, all of one moment.
 func (c *conn) flushQueries() {
 	started, n := time.Now(), len(c.queries)
-	for all := c.queries; len(all) > 0; {
+	for all := c.queries; len(all) > 0 && !c.quit; {
 		part, widest := 0, 1
 		for ; part < len(all); part++ {
 			widest = max(widest, all[part].limit)
-			if part > 0 && widest*(part+1) > mostPairs {
+			if part > 0 && widest*(part+1) > fewPairs {
 				break
 			}
 		}
-		ctx := context.Background()
-		err := c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
-			var large errLarge
-			for err = answer(ctx, v, all[:part]); errors.As(err, &large) && part > 1; {
-				part /= 2
-				err = answer(ctx, v, all[:part])
-			}
-			return err
-		})
-		for _, q := range all[:part] {
-			if err != nil {
-				c.refuse(err, q.lo)
-			} else {
-				c.answer(&q)
-			}
-		}
-		all = all[part:]
-		if len(c.out) > mostOut && c.send() != nil {
-			c.quit = true
-			break
-		}
+		all = all[c.answerSome(all[:part]):]
 	}
 	c.s.metrics.batch(ordered, n, time.Since(started))
 	clear(c.queries)
 	c.queries = c.queries[:0]
 }
 
-// answer answers queries by one batch. Ranges without a limit are counted by it, and listed by another call.
-func answer(ctx context.Context, v replica.View, all []query) error {
+// answerSome answers the first of some queries, and returns how many.
+func (c *conn) answerSome(all []query) int {
+	ctx := context.Background()
+	for room := uint64(max(all[0].limit, fewPairs)); ; {
+		leave, err := c.room(room)
+		if err == nil {
+			err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
+				var wide errWide
+				for err = answer(ctx, v, all, room); errors.As(err, &wide) && len(all) > 1; {
+					all = all[:len(all)/2]
+					err = answer(ctx, v, all, room)
+				}
+				return err
+			})
+			var wide errWide
+			if errors.As(err, &wide) && wide <= mostPairs { // it waits for room while others may write
+				leave()
+				room = uint64(wide)
+				continue
+			}
+			defer leave()
+		}
+		for i := range all {
+			if err != nil {
+				c.refuse(err, all[i].lo)
+			} else {
+				c.answer(&all[i])
+			}
+			all[i].keys, all[i].values = nil, nil
+		}
+		c.sendLarge()
+		return len(all)
+	}
+}
+
+// sendLarge sends the answers if they are many, so that a connection has few bytes of them in memory.
+func (c *conn) sendLarge() {
+	if len(c.out) > mostOut && !c.quit && c.send() != nil {
+		c.quit = true
+	}
+}
+
+// answer answers queries by one batch. Ranges without a limit are counted by it, and listed by another call if they
+// have no more pairs than there is room for.
+func answer(ctx context.Context, v replica.View, all []query, room uint64) error {
 	b := structures.Batch[uint64, uint64]{}
 	var at []int // the query of each operation
 	for i, q := range all {
@@ -229,11 +277,11 @@ func answer(ctx context.Context, v replica.View, all []query) error {
 			}
 		}
 	}
-	if total > mostPairs {
-		return errLarge(total)
-	}
 	if len(ranges) == 0 {
 		return nil
+	}
+	if total > room {
+		return errWide(total)
 	}
 	listed, err := v.Range(ctx, ranges)
 	if err != nil {
@@ -267,7 +315,9 @@ func (c *conn) answer(q *query) {
 func (c *conn) pairs(keys, values []uint64) {
 	c.out = redcon.AppendArray(c.out, 2*len(keys))
 	for i, k := range keys {
-		c.pair(k, values[i])
+		if c.pair(k, values[i]); i%1024 == 0 {
+			c.sendLarge()
+		}
 	}
 }
 
@@ -282,8 +332,7 @@ func (c *conn) scanned(q *query) {
 	if q.pattern != "" && q.pattern != "*" {
 		q.keys = slices.DeleteFunc(slices.Clone(q.keys), func(key uint64) bool {
 			c.text = t.Append(c.text[:0], key)
-			ok, err := path.Match(q.pattern, strings.ReplaceAll(string(c.text), "/", slash))
-			return !ok || err != nil
+			return !matches(q.pattern, string(c.text))
 		})
 	}
 	c.out = redcon.AppendArray(c.out, len(q.keys))
@@ -310,10 +359,10 @@ func (c *conn) alone(f func(context.Context, replica.Snapshot) error) error {
 	if err == nil {
 		err = errors.Join(f(ctx, x), x.Close())
 	}
-	if err != nil && ctx.Err() != nil {
-		return replica.ErrClosed
+	if err != nil {
+		return cmp.Or(stopping(ctx), err)
 	}
-	return err
+	return nil
 }
 
 // top lists the pairs with the greatest values, or the least.
@@ -329,7 +378,13 @@ func (c *conn) top(args [][]byte) {
 		return
 	}
 	best := &ranking{least: least}
+	leave := func() {}
 	err = c.alone(func(ctx context.Context, x replica.Snapshot) error {
+		l, err := c.room(n)
+		if err != nil {
+			return err
+		}
+		leave = l
 		for pairs, err := range x.Chunks(ctx) {
 			if err != nil {
 				return err
@@ -344,11 +399,64 @@ func (c *conn) top(args [][]byte) {
 		c.refuse(err, 0)
 		return
 	}
+	defer leave()
 	slices.SortFunc(best.pairs, best.compare)
 	c.out = redcon.AppendArray(c.out, 2*len(best.pairs))
 	for _, p := range best.pairs {
 		c.pair(p.Key, p.Value)
 	}
+	c.sendLarge()
+}
+
+// changes lists changes after one, and first the number of the last one that it lists, which is where to go on.
+func (c *conn) changes(args [][]byte) {
+	since, err := strconv.ParseUint(string(args[0]), 10, 64)
+	last := string(args[0]) == "$"
+	if err != nil && !last {
+		c.fail("ERR the number of a change is an integer, or $ for that of the last one")
+		return
+	}
+	most := uint64(1000)
+	switch {
+	case len(args) == 3 && strings.EqualFold(string(args[1]), "LIMIT"):
+		if most, err = strconv.ParseUint(string(args[2]), 10, 32); err != nil || most < 1 || most > mostScanned {
+			c.fail("ERR LIMIT is from 1 to %d", mostScanned)
+			return
+		}
+	case len(args) != 1:
+		c.fail("ERR syntax error")
+		return
+	}
+	c.flush()
+	leave, err := c.room(most)
+	if err != nil {
+		c.refuse(err, 0)
+		return
+	}
+	defer leave()
+	var all []replica.Change
+	err = c.s.node.Read(context.Background(), c.readOnly, func(v replica.View) (err error) {
+		if last {
+			since = v.LastChange()
+		}
+		all, err = v.Changes(since, int(most))
+		return err
+	})
+	if err != nil {
+		c.refuse(err, 0)
+		return
+	}
+	c.out = redcon.AppendArray(c.out, 1+2*len(all))
+	c.out = redcon.AppendInt(c.out, int64(since)+int64(len(all)))
+	for _, x := range all {
+		if x.Deleted {
+			c.bulk(c.s.config.Types.Key.Append(c.text[:0], x.Key))
+			c.null()
+		} else {
+			c.pair(x.Key, x.Value)
+		}
+	}
+	c.sendLarge()
 }
 
 // ranking is a heap of the best pairs, the worst of them first.

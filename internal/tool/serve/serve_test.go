@@ -352,16 +352,20 @@ func FuzzRequest(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	s, _ := started(f, replica.Options{}, Options{})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		ours, theirs := net.Pipe()
-		go func() {
-			defer ours.Close()
-			_ = ours.SetDeadline(time.Now().Add(10 * time.Second))
-			go func() { _, _ = io.Copy(io.Discard, ours) }()
-			_, _ = ours.Write(in)
-		}()
-		(&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
-	})
+	f.Fuzz(func(t *testing.T, in []byte) { serveBytes(s, in) })
+}
+
+// serveBytes serves a client that sends so many bytes and then leaves.
+func serveBytes(s *Server, in []byte) {
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	go func() {
+		defer ours.Close()
+		_ = ours.SetDeadline(time.Now().Add(10 * time.Second))
+		go func() { _, _ = io.Copy(io.Discard, ours) }()
+		_, _ = ours.Write(in)
+	}()
+	(&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
 }
 
 // 10^5 requests of commands and rubbish by chance: the rest of what a fuzzer would try in each run.
@@ -387,6 +391,48 @@ func TestRubbish(t *testing.T) {
 			in, into = rest, args
 		}
 	}
+}
+
+// Commands with mistakes of chance in their bytes, whole connections of them: each is answered or refused, and others
+// go on with what they have stored.
+func TestMutated(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{stalled: 10 * time.Second})
+	c := dial(t, address)
+	says(t, c, [2]string{"SET 4611686018427387904 5", "OK"})
+	cases := 5000
+	if stress.Level > 0 {
+		cases = 100_000 * stress.Level
+	}
+	words := []string{"GET", "SET", "MGET", "INCRBY", "DEL", "SCAN", "VK.RANGE", "VK.TOP", "EXPIRE", "HELLO", "MSET",
+		"1", "-7", "3", "EX", "MATCH", "[1-", "LIMIT", "COUNT", "10", "CLIENT", "ECHO", "COMMAND",
+		"9999999999999999999", "x"}
+	before := runtime.NumGoroutine()
+	for range cases {
+		var in []byte
+		for range 1 + rand.IntN(4) {
+			n := 1 + rand.IntN(4)
+			in = redcon.AppendArray(in, n)
+			for range n {
+				in = redcon.AppendBulkString(in, words[rand.IntN(len(words))])
+			}
+		}
+		for mistakes := rand.IntN(4); mistakes > 0 && len(in) > 0; mistakes-- {
+			at := rand.IntN(len(in))
+			switch rand.IntN(4) {
+			case 0:
+				in[at] = byte(rand.IntN(256))
+			case 1:
+				in = slices.Delete(in, at, at+1)
+			case 2:
+				in = slices.Insert(in, at, "*$-1\r\n0 "[rand.IntN(8)])
+			default:
+				in = in[:at+1]
+			}
+		}
+		serveBytes(s, in)
+	}
+	require.Equal(t, []string{"5"}, c.pipeline("GET 4611686018427387904"))
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+4 }, 5*time.Second, time.Millisecond)
 }
 
 func TestLimits(t *testing.T) {
@@ -525,6 +571,40 @@ func TestLargeCommands(t *testing.T) {
 	<-s.large
 }
 
+// The pairs of large answers share memory: who finds none waits, and is refused after a while. Small answers don't
+// wait.
+func TestRoom(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{stalled: 500 * time.Millisecond})
+	c := dial(t, address)
+	var sets []string
+	for i := range 6000 {
+		sets = append(sets, fmt.Sprintf("SET %d %d", i, i))
+	}
+	c.pipeline(sets...)
+	require.True(t, s.held.TryAcquire(mostHeld))
+	few := []string{"VK.RANGE 1 2", "SCAN 0 COUNT 1000 MATCH 1", "VK.TOP 1"}
+	many := []string{"VK.RANGE 1 5000", "VK.RANGE - + LIMIT 5000", "SCAN 0 COUNT 5000", "VK.TOP 5000"}
+	require.Equal(t, []string{"[1 1 2 2]", "[9223372036854776808 [1]]", "[5999 5999]"}, c.pipeline(few...))
+	for _, q := range many {
+		require.Equal(t, []string{"-ERR " + errRoom.Error(), "[1 1]"}, c.pipeline(q, "VK.RANGE 1 1"), q)
+	}
+	for _, q := range many {
+		time.AfterFunc(100*time.Millisecond, func() { s.held.Release(mostHeld) })
+		got := c.pipeline(q)[0]
+		require.GreaterOrEqual(t, strings.Count(got, " "), 4999, "%s: %s", q, got)
+		require.Eventually(t, func() bool { return s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
+			"all is given back")
+	}
+	s.held.Release(mostHeld)
+
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	go func() { _, _ = io.Copy(io.Discard, ours) }()
+	large := &conn{s: s, net: theirs}
+	large.pairs(make([]uint64, mostPairs/4), make([]uint64, mostPairs/4))
+	require.Less(t, cap(large.out), 2*mostOut, "answers are sent while they are written")
+}
+
 func TestTooManyClients(t *testing.T) {
 	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
 	c := dial(t, address)
@@ -613,6 +693,27 @@ func TestPages(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, code)
 	code, _ = get("/debug/pprof/", "127.0.0.1:1")
 	require.Equal(t, http.StatusOK, code)
+}
+
+// Changes come in their order, each once, whatever its command; what changed nothing isn't there.
+func TestChanges(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	c := dial(t, address)
+	says(t, c, [2]string{"VK.CHANGES 0", "[:0]"}, [2]string{"VK.CHANGES $", "[:0]"},
+		[2]string{"MSET 1 10 2 20 1 11", "OK"}, [2]string{"SET 1 11", "OK"}, [2]string{"INCRBY 2 5", ":25"},
+		[2]string{"DEL 1 3", ":1"}, [2]string{"SET 3 30 NX", "OK"}, [2]string{"SET 3 31 NX", "nil"},
+		[2]string{"EXPIRE 3 100", ":1"}, [2]string{"EXPIRE 3 -1", ":1"},
+		[2]string{"VK.CHANGES 0", "[:6 1 11 2 20 2 25 1 nil 3 30 3 nil]"},
+		[2]string{"VK.CHANGES 2 LIMIT 2", "[:4 2 25 1 nil]"}, [2]string{"VK.CHANGES 6", "[:6]"},
+		[2]string{"VK.CHANGES $", "[:6]"},
+		[2]string{"VK.CHANGES 7", "-GONE the last change is 6, before 7"},
+		[2]string{"VK.CHANGES x", "-ERR the number of a change is an integer, or $ for that of the last one"},
+		[2]string{"VK.CHANGES 1 LIMIT 0", "-ERR LIMIT is from 1 to 65536"},
+		[2]string{"VK.CHANGES 1 2", "-ERR syntax error"})
+	got := c.pipeline("SET 9 90", "VK.CHANGES 6", "SET 9 91", "VK.CHANGES 6")
+	require.Equal(t, []string{"OK", "[:7 9 90]", "OK", "[:8 9 90 9 91]"}, got, "those before it in a pipeline")
+	require.NoError(t, s.node.Compact())
+	says(t, c, [2]string{"VK.CHANGES 7", "[:8 9 91]"})
 }
 
 // Slots are those of the cluster's specification, and all belong to the leader.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/tool/serve/replica"
+	"golang.org/x/sync/semaphore"
 )
 
 // Options say whom a Server answers. The zero value has the defaults of the command's flags.
@@ -47,7 +48,7 @@ type Server struct {
 	started time.Time
 
 	stopping atomic.Bool
-	scanning context.Context // of those who read all pairs; ended by cancel
+	scanning context.Context // of those who read all pairs, or wait for room; ended by cancel
 	cancel   context.CancelFunc
 	clients  atomic.Int64
 	lastID   atomic.Int64
@@ -55,7 +56,10 @@ type Server struct {
 	conns    map[*conn]struct{}
 	served   sync.WaitGroup
 	scans    chan struct{} // has room for those who read all pairs
-	large    chan struct{} // has room for those who do large commands, whose memory has so a bound over all connections
+	// Over all connections, memory has a bound by these: large has room for those who do large commands, and held for
+	// the pairs of answers.
+	large chan struct{}
+	held  *semaphore.Weighted
 }
 
 // Open starts a Node and makes its Server. Errors: those of replica.Open. Close the Server.
@@ -64,7 +68,7 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	o.MaxClients, o.MaxRequest = cmp.Or(o.MaxClients, 10_000), cmp.Or(o.MaxRequest, 16<<20)
 	o.stalled = cmp.Or(o.stalled, time.Minute)
 	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
-		scans: make(chan struct{}, 1), large: make(chan struct{}, 2)}
+		scans: make(chan struct{}, 1), large: make(chan struct{}, 2), held: semaphore.NewWeighted(mostHeld)}
 	r.Log, r.OnEntry = o.Log, s.metrics.entry
 	var err error
 	if s.node, err = replica.Open(ctx, r); err != nil {

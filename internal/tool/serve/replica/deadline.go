@@ -42,13 +42,14 @@ func (d deadlines) first() int64 {
 	return first.at
 }
 
-// passed calls f with each key whose deadline has passed.
-func (d deadlines) passed(now int64, f func(key uint64)) {
+// passed calls f with keys whose deadlines have passed, the earliest first and at most so many.
+func (d deadlines) passed(now int64, most int, f func(key uint64)) {
 	d.due.Scan(func(x due) bool {
-		if x.at > now {
+		if x.at > now || most == 0 {
 			return false
 		}
 		f(x.key)
+		most--
 		return true
 	})
 }

@@ -119,6 +119,15 @@ func (l *log) DeleteRange(first, last uint64) error {
 // Set writes what the library must remember: terms and votes.
 func (l *log) Set(key, value []byte) error { return l.written(l.BoltStore.Set(key, value)) }
 
+// recall returns what Set has written, or nil.
+func (l *log) recall(key []byte) ([]byte, error) {
+	value, err := l.Get(key)
+	if errors.Is(err, raftboltdb.ErrKeyNotFound) {
+		return nil, nil
+	}
+	return value, err
+}
+
 // SetUint64 is Set of a number.
 func (l *log) SetUint64(key []byte, value uint64) error {
 	return l.written(l.BoltStore.SetUint64(key, value))

@@ -22,6 +22,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -35,16 +36,22 @@ type Options struct {
 	Peers []string
 	At    string      // the address at which this member listens for clients; that for peers has another port
 	TLS   *tls.Config // between members; nil: in the clear
+	// Rejoin says that this member has lost its folder and begins with an empty one, which all others must agree to.
+	Rejoin bool
 	// Stale is how old a follower's answers may be at most. 0: followers don't answer.
 	Stale time.Duration
 	// MaxKeys is the number of pairs from which on writes that may insert are refused. 0: no limit.
 	MaxKeys uint64
+	// Changes is a file to which this member writes all changes ("": none).
+	Changes string
 	Log     *slog.Logger
 	// OnEntry, if not nil, is called with the number of operations of each entry that this member puts into the log,
 	// and the time until it was stored and applied.
 	OnEntry func(operations int, took time.Duration)
 
-	trailing uint64 // for tests: entries that stay in the log after a snapshot, for members that were away for a moment
+	// For tests: entries that stay in the log after a snapshot, and the clock of deadlines.
+	trailing uint64
+	clock    func() time.Time
 }
 
 // NotLeaderError says that another member takes writes and reads.
@@ -108,7 +115,15 @@ const (
 	// MostOps is the number of operations of an entry, unless one write has more.
 	MostOps = 1 << 16
 
+	// mostExpired is the number of keys that an entry deletes at most because their deadlines have passed.
+	mostExpired = 1 << 16
+
 	tick = 20 * time.Millisecond
+
+	// So many entries stay in the log of a cluster after a snapshot at most, and so many bytes of them, for members
+	// that were away for a moment. Others get the snapshot.
+	mostTrailing      = 2048
+	mostTrailingBytes = 16 << 20
 
 	// A snapshot is taken after so many entries or bytes of them. If there are many pairs, it is taken more rarely, so
 	// that snapshots take no more of the disk than a few times what the log takes.
@@ -120,6 +135,7 @@ const (
 type Node struct {
 	o     Options
 	state *state
+	feed  *feed // nil: none
 	log   *log
 	raft  *raft.Raft
 	close func() error // closes the transport
@@ -142,10 +158,13 @@ type Node struct {
 }
 
 // Open reads what the folder has and starts a member. A single one has then applied all that its log has; others may
-// know no leader yet. Errors: *DamagedError,
-// *StorageError, *TypesError, *PeersError, and those of the system and of the device.
+// know no leader yet. One that rejoins has met all others. Errors: *DamagedError, *StorageError, *TypesError,
+// *PeersError, *LostError, and those of the system and of the device.
 func Open(ctx context.Context, o Options) (*Node, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.clock == nil {
+		o.clock = time.Now
+	}
 	if len(o.Peers) == 0 {
 		o.Name, o.Peers = alone, []string{alone}
 	}
@@ -174,7 +193,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 		if n.state != nil {
 			err = errors.Join(err, n.state.close())
 		}
-		return nil, errors.Join(err, n.close(), log.Close())
+		return nil, errors.Join(err, n.close(), n.feed.close(), log.Close())
 	}
 	for !n.several() && n.leads() == 0 {
 		select {
@@ -211,32 +230,28 @@ func (n *Node) start(ctx context.Context) error {
 	if n.state, err = newState(ctx, n.o.Types, n.o.Device); err != nil {
 		return err
 	}
-	transport, err := n.transport(output)
+	if n.o.Changes != "" {
+		if n.feed, err = openFeed(n.o.Changes, n.o.Types, n.log); err != nil {
+			return err
+		}
+	}
+	transport, b, err := n.transport(ctx, output)
 	if err != nil {
 		return err
 	}
 	leads := make(chan bool)
 	config := n.config(output, leads)
-	var members raft.Configuration
-	for _, p := range n.o.Peers {
-		members.Servers = append(members.Servers,
-			raft.Server{ID: raft.ServerID(p), Address: raft.ServerAddress(p)})
-	}
 	var entries raft.LogStore = n.log
 	if n.several() {
 		if entries, err = raft.NewLogCache(16, n.log); err != nil {
 			return err
 		}
 	}
-	err = raft.BootstrapCluster(config, entries, n.log, snapshots, transport, members)
-	if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
-		return err
-	}
 	machine := &machine{Node: n}
 	if n.raft, err = raft.NewRaft(config, machine, entries, n.log, snapshots, transport); err != nil {
 		return cmp.Or(machine.refused, err)
 	}
-	if err := cmp.Or(machine.refused, n.checkPeers()); err != nil {
+	if err := cmp.Or(machine.refused, n.checkPeers(), n.begin(b)); err != nil {
 		return errors.Join(err, n.raft.Shutdown().Error())
 	}
 	go n.watch(leads)
@@ -249,20 +264,82 @@ func (n *Node) start(ctx context.Context) error {
 
 func (n *Node) several() bool { return len(n.o.Peers) > 1 }
 
-func (n *Node) transport(output hclog.Logger) (raft.Transport, error) {
+// begin lets messages pass once all members have met, and makes the list of members the first entry of a new log.
+func (n *Node) begin(b *between) error {
+	switch {
+	case b == nil:
+		return n.bootstrap()
+	case b.members.metAll():
+		return n.admitted(b)
+	}
+	if err := n.meet(b); err != nil {
+		return err
+	}
+	n.workers.Go(func() {
+		err := n.meetAll(context.Background(), b)
+		if err == nil {
+			err = cmp.Or(n.log.Set(metKey, []byte{1}), n.admitted(b))
+		}
+		if err != nil && !errors.Is(err, ErrClosed) {
+			n.fail(err)
+		}
+	})
+	return nil
+}
+
+func (n *Node) admitted(b *between) error {
+	err := n.bootstrap()
+	b.members.ready.Store(err == nil)
+	return err
+}
+
+// bootstrap makes the list of members the first entry of the log if it has none. One that rejoins gets that of others.
+func (n *Node) bootstrap() error {
+	var members raft.Configuration
+	for _, p := range n.o.Peers {
+		members.Servers = append(members.Servers,
+			raft.Server{ID: raft.ServerID(p), Address: raft.ServerAddress(p)})
+	}
+	if rejoined, err := n.log.recall(barredKey); rejoined != nil || err != nil {
+		return err
+	}
+	err := n.raft.BootstrapCluster(members).Error()
+	if errors.Is(err, raft.ErrCantBootstrap) {
+		return nil
+	}
+	return err
+}
+
+// transport makes what carries messages to other members and back. Of a single member, the second result is nil.
+func (n *Node) transport(ctx context.Context, output hclog.Logger) (raft.Transport, *between, error) {
 	if !n.several() {
 		_, t := raft.NewInmemTransport(alone)
 		n.close = t.Close
-		return t, nil
+		return t, nil, nil
 	}
-	b, err := listen(n.o.Name, cmp.Or(n.o.At, n.o.Name), n.o.TLS)
+	known, err := meetings(&n.o, n.log)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	b, err := listen(known, cmp.Or(n.o.At, n.o.Name), n.o.TLS)
+	if err != nil {
+		return nil, nil, err
 	}
 	t := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: b, MaxPool: 3,
 		Timeout: 10 * time.Second, Logger: output, MsgpackUseNewTimeFormat: true})
 	n.close = t.Close
-	return t, nil
+	if known.own.Rejoin {
+		if err := n.rejoin(ctx, b); err != nil {
+			return nil, nil, err
+		}
+	}
+	term, err := n.log.GetUint64(barredKey)
+	if errors.Is(err, raftboltdb.ErrKeyNotFound) {
+		return t, b, nil
+	}
+	out := &barred{NetworkTransport: t, log: n.log, term: term, rpcs: make(chan raft.RPC)}
+	go out.forward(n.ended)
+	return out, b, err
 }
 
 func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
@@ -270,9 +347,7 @@ func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
 	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
 	c.MaxAppendEntries = 8               // of a MiB each, or of one command that is larger
 	c.SnapshotThreshold = math.MaxUint64 // the Node says when
-	c.TrailingLogs = cmp.Or(n.o.trailing, 2048)
-	if !n.several() { // nobody else to wait for, and nobody who lacks an entry
-		c.TrailingLogs = cmp.Or(n.o.trailing, 1)
+	if !n.several() {                    // nobody else to wait for
 		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond,
 			50*time.Millisecond
 	}
@@ -290,7 +365,7 @@ func (n *Node) checkPeers() error {
 		have = append(have, string(s.ID))
 	}
 	want := slices.Sorted(slices.Values(n.o.Peers))
-	if slices.Sort(have); !slices.Equal(have, want) {
+	if slices.Sort(have); len(have) > 0 && !slices.Equal(have, want) {
 		return &PeersError{n.o.Dir, have, want}
 	}
 	return nil
@@ -316,6 +391,12 @@ func (m *machine) Apply(entry *raft.Log) any {
 		m.fail(&ApplyError{entry.Index, err})
 		return m.Err()
 	}
+	if m.feed != nil {
+		if err := m.feed.write(m.state.work.changes, m.state.changes.last()); err != nil {
+			m.fail(&StorageError{m.o.Changes, err})
+			return m.Err()
+		}
+	}
 	pairs := int(m.state.count.Load())
 	m.entries++
 	m.bytes += len(entry.Data)
@@ -333,6 +414,12 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if err := m.Err(); err != nil {
 		return nil, err
 	}
+	if m.feed != nil { // the log is cut next
+		if err := m.feed.sync(); err != nil {
+			m.fail(&StorageError{m.o.Changes, err})
+			return nil, m.Err()
+		}
+	}
 	m.entries, m.bytes = 0, 0
 	return m.state.store(context.Background())
 }
@@ -340,6 +427,12 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 // Restore loads a snapshot.
 func (m *machine) Restore(from io.ReadCloser) error {
 	m.refused = m.state.restore(context.Background(), from)
+	if m.refused == nil && m.feed != nil {
+		if err := m.feed.restored(context.Background(), m.state); err != nil {
+			m.refused = &StorageError{m.o.Changes, err}
+			m.fail(m.refused)
+		}
+	}
 	return errors.Join(m.refused, from.Close())
 }
 
@@ -461,12 +554,12 @@ func (n *Node) mayRead(ctx context.Context, stale bool) error {
 }
 
 // Now returns the time in milliseconds since 1970, but never one before that of an entry.
-func (n *Node) Now() int64 { return max(time.Now().UnixMilli(), n.state.now.Load()) }
+func (n *Node) Now() int64 { return max(n.o.clock().UnixMilli(), n.state.now.Load()) }
 
 // Age returns how long ago the leader had the state of this member, by the clocks of both. If the clocks say that it
 // has yet to come, because one of them has jumped, the age is unknown: the greatest there is.
 func (n *Node) Age() time.Duration {
-	age := time.Since(time.UnixMilli(n.state.now.Load()))
+	age := n.o.clock().Sub(time.UnixMilli(n.state.now.Load()))
 	if age < -time.Second {
 		return math.MaxInt64
 	}
@@ -507,11 +600,42 @@ func (n *Node) snapshots() {
 
 // Compact takes a snapshot, and removes from the log what it has.
 func (n *Node) Compact() error {
-	err := n.raft.Snapshot().Error()
+	trailing, err := n.trailing()
+	if err != nil {
+		return err
+	}
+	c := n.raft.ReloadableConfig()
+	c.TrailingLogs = trailing
+	if err := n.raft.ReloadConfig(c); err != nil {
+		return err
+	}
+	err = n.raft.Snapshot().Error()
 	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
 		return nil
 	}
 	return err
+}
+
+// trailing returns how many of the last entries stay in the log.
+func (n *Node) trailing() (entries uint64, err error) {
+	switch {
+	case n.o.trailing != 0:
+		return n.o.trailing, nil
+	case !n.several():
+		return 1, nil // nobody lacks an entry
+	}
+	last, err := n.log.LastIndex()
+	for bytes := 0; err == nil && entries < min(last, mostTrailing); entries++ {
+		var x raft.Log
+		err = n.log.GetLog(last-entries, &x)
+		if bytes += len(x.Data); err != nil || bytes > mostTrailingBytes {
+			break
+		}
+	}
+	if errors.Is(err, raft.ErrLogNotFound) { // the log begins later
+		err = nil
+	}
+	return max(1, entries), err
 }
 
 // Close ends the member. A leader first hands leadership to another member. Writes that are under way get their
@@ -534,7 +658,7 @@ func (n *Node) Close() error {
 	select {
 	case err := <-down:
 		close(n.ended)
-		return errors.Join(err, n.close(), n.log.Close(), n.state.close())
+		return errors.Join(err, n.close(), n.feed.close(), n.log.Close(), n.state.close())
 	case <-n.failed: // the library may wait for a disk that doesn't answer
 		close(n.ended)
 		return n.err

@@ -114,6 +114,7 @@ func TestState(t *testing.T) {
 		require.NoError(rt, err)
 		defer func() { s.close() }()
 		want := &oracle{pairs: map[uint64]Answer{}}
+		replayed, number := map[uint64]uint64{}, uint64(0) // by changes alone
 		for range rapid.IntRange(1, 8).Draw(rt, "entries") {
 			now, ops := rapid.Int64Range(1, 40).Draw(rt, "now"), drawOps(rt)
 			entry := integers.encode(nil, now, ops)
@@ -124,6 +125,16 @@ func TestState(t *testing.T) {
 			if expected := want.apply(now, ops); len(ops) > 0 {
 				require.Equal(rt, expected, answers)
 			}
+			changes, err := s.changes.since(number, math.MaxInt)
+			require.NoError(rt, err)
+			for _, c := range changes {
+				is, there := replayed[c.Key]
+				require.False(rt, c.Deleted && !there || !c.Deleted && there && is == c.Value, "%v changes nothing", c)
+				if replayed[c.Key] = c.Value; c.Deleted {
+					delete(replayed, c.Key)
+				}
+			}
+			number += uint64(len(changes))
 			if rapid.IntRange(0, 3).Draw(rt, "restored") == 0 {
 				var file bytes.Buffer
 				x, err := s.store(ctx)
@@ -145,6 +156,10 @@ func TestState(t *testing.T) {
 			}
 			require.Equal(rt, want.pairs, got)
 			require.EqualValues(rt, len(got), s.count.Load())
+			require.Len(rt, replayed, len(got))
+			for k, x := range got {
+				require.Equal(rt, x.Value, replayed[k])
+			}
 			timed := 0
 			for _, x := range got {
 				if x.Deadline != 0 {
@@ -155,6 +170,30 @@ func TestState(t *testing.T) {
 			require.Equal(rt, timed, s.deadlines.due.Len())
 		}
 	})
+}
+
+// Numbers of changes go on when the first ones are forgotten, and what was returned stays as it was.
+func TestHistory(t *testing.T) {
+	h := history{before: 5}
+	var early []Change
+	for i := range uint64(2*mostChanges + 10) {
+		h.add(Change{Key: i})
+		if i == 20 {
+			got, err := h.since(10, 3)
+			require.NoError(t, err)
+			require.Equal(t, []Change{{Key: 5}, {Key: 6}, {Key: 7}}, got)
+			early = got
+		}
+	}
+	require.Equal(t, []Change{{Key: 5}, {Key: 6}, {Key: 7}}, early)
+	require.EqualValues(t, 2*mostChanges+15, h.last())
+	for number, want := range map[uint64]bool{0: false, 5 + mostChanges - 1: false, 5 + mostChanges: true,
+		2*mostChanges + 15: true, 2*mostChanges + 16: false} {
+		got, err := h.since(number, 1)
+		if require.Equal(t, want, err == nil, "since %d", number); err == nil && number < h.last() {
+			require.Equal(t, []Change{{Key: number - 5}}, got)
+		}
+	}
 }
 
 func TestSums(t *testing.T) {
@@ -328,6 +367,72 @@ func TestDeadlines(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, got[0].Found)
 	require.True(t, got[1].Found && got[2].Found)
+}
+
+// However many keys end at once, no entry deletes more than some of them, and an operation finds none of them.
+func TestMassExpiry(t *testing.T) {
+	s, err := newState(t.Context(), integers, nil)
+	require.NoError(t, err)
+	defer s.close()
+	const n = 2*mostExpired + 100
+	ops := make([]Op, n)
+	for i := range ops {
+		ops[i] = Op{Kind: Set, Key: uint64(i), Value: 1, Deadline: 10}
+	}
+	_, err = s.apply(t.Context(), 1, ops)
+	require.NoError(t, err)
+	got, err := s.apply(t.Context(), 10, []Op{{Key: n - 1}, {Kind: Set, Key: n - 2, Value: 2, Flags: IfAbsent},
+		{Kind: Set, Key: n - 3, Value: 3, Flags: IfPresent}})
+	require.NoError(t, err)
+	require.Equal(t, []Answer{{}, {Done: true}, {}}, got)
+	require.EqualValues(t, n-mostExpired-2, s.count.Load())
+	for _, left := range []uint64{98, 1, 1} { // one is new, and three were deleted because they were asked for
+		_, err = s.apply(t.Context(), 10, nil)
+		require.NoError(t, err)
+		require.Equal(t, left, s.count.Load())
+	}
+	require.Zero(t, s.first.Load())
+
+	now := atomic.Int64{} // a Node goes on until all are deleted
+	now.Store(1)
+	entries := atomic.Int64{}
+	node := open(t, Options{Dir: t.TempDir(), clock: func() time.Time { return time.UnixMilli(now.Load()) },
+		OnEntry: func(int, time.Duration) { entries.Add(1) }})
+	defer node.Close()
+	_, err = node.Write(ops)
+	require.NoError(t, err)
+	now.Store(10)
+	require.Eventually(t, func() bool { return node.state.count.Load() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return entries.Load() == 1+3 }, time.Second, time.Millisecond)
+}
+
+// What stays in the log of a cluster has a bound in entries and in bytes.
+func TestTrailing(t *testing.T) {
+	l, err := openLog(filepath.Join(t.TempDir(), "log.db"))
+	require.NoError(t, err)
+	defer l.Close()
+	n := &Node{o: Options{Peers: []string{"a", "b", "c"}}, log: l}
+	at := uint64(0)
+	for _, x := range []struct {
+		add  int
+		size int
+		want uint64
+	}{{0, 0, 1}, {10, 1, 10}, {mostTrailing, 1, mostTrailing}, {3, 1 << 20, mostTrailing}, {15, 1 << 20, 16},
+		{1, mostTrailingBytes + 1, 1}} {
+		var entries []*raft.Log
+		for range x.add {
+			at++
+			entries = append(entries, &raft.Log{Index: at, Data: make([]byte, x.size)})
+		}
+		require.NoError(t, l.StoreLogs(entries))
+		got, err := n.trailing()
+		require.NoError(t, err)
+		require.Equal(t, x.want, got, "%+v", x)
+	}
+	require.NoError(t, l.DeleteRange(1, at-1))
+	got, err := n.trailing()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, got)
 }
 
 // A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.
@@ -519,6 +624,7 @@ func TestThree(t *testing.T) {
 	sent, err := filepath.Glob(filepath.Join(options[away].Dir, snapshotFolder, "*", "state.bin"))
 	require.NoError(t, err)
 	require.NotEmpty(t, sent)
+	require.Equal(t, nodes[first].state.changes.last(), nodes[away].state.changes.last(), "by a snapshot")
 	require.NoError(t, nodes[first].Close())
 	nodes[first] = nil
 	second := leader()

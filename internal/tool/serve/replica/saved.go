@@ -13,12 +13,14 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// stored is a state at one moment, for a file of the log library: the version, the types, the clock, the number of
-// deadlines and each with its key, and the pairs as every structure saves them. The library has a checksum of all.
+// stored is a state at one moment, for a file of the log library: the version, the types, the clock, the number of the
+// last change, the number of deadlines and each with its key, and the pairs as every structure saves them. The library
+// has a checksum of all.
 type stored struct {
 	ctx       context.Context
 	types     Types
 	clock     int64
+	changes   uint64
 	deadlines *btree.Map[uint64, int64]
 	pairs     Snapshot
 }
@@ -31,7 +33,7 @@ func (s *state) store(ctx context.Context) (*stored, error) {
 	}
 	s.mu.Lock() // a copy of the map makes later changes copy its nodes
 	defer s.mu.Unlock()
-	return &stored{ctx, s.types, s.clock, s.deadlines.of.Copy(), pairs}, nil
+	return &stored{ctx, s.types, s.clock, s.changes.last(), s.deadlines.of.Copy(), pairs}, nil
 }
 
 // Persist writes the snapshot while other entries are applied.
@@ -49,6 +51,7 @@ func (x *stored) write(to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	head := []byte{version, byte(x.types.Key), byte(x.types.Value)}
 	head = binary.LittleEndian.AppendUint64(head, uint64(x.clock))
+	head = binary.LittleEndian.AppendUint64(head, x.changes)
 	head = binary.LittleEndian.AppendUint64(head, uint64(x.deadlines.Len()))
 	_, err := w.Write(head)
 	x.deadlines.Scan(func(key uint64, at int64) bool {
@@ -68,7 +71,7 @@ func (x *stored) write(to io.Writer) error {
 // restore replaces the state by a stored one. After an error it is as before. Error: *TypesError, and others.
 func (s *state) restore(ctx context.Context, from io.Reader) error {
 	r := bufio.NewReaderSize(from, 1<<16)
-	var head [3 + 8 + 8]byte
+	var head [3 + 8 + 8 + 8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 		return &TypesError{have, s.types}
 	}
 	all := newDeadlines()
-	for range binary.LittleEndian.Uint64(head[11:]) {
+	for range binary.LittleEndian.Uint64(head[19:]) {
 		var pair [16]byte
 		if _, err := io.ReadFull(r, pair[:]); err != nil {
 			return err
@@ -90,5 +93,6 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return s.replace(ctx, pairs, all, int64(binary.LittleEndian.Uint64(head[3:])))
+	return s.replace(ctx, pairs, all, int64(binary.LittleEndian.Uint64(head[3:])),
+		binary.LittleEndian.Uint64(head[11:]))
 }

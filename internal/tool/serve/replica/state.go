@@ -23,6 +23,7 @@ type state struct {
 	reads     *combine.Ordered[uint64, uint64] // the pairs, for many readers
 	deadlines deadlines
 	clock     int64 // the latest time of an entry
+	changes   history
 	broken    error // an entry is half applied; nil: none is
 
 	count atomic.Uint64 // pairs
@@ -38,12 +39,13 @@ func newState(ctx context.Context, types Types, device *vk.Device) (*state, erro
 	if err != nil {
 		return nil, err
 	}
-	return s, s.replace(ctx, pairs, newDeadlines(), 0)
+	return s, s.replace(ctx, pairs, newDeadlines(), 0, 0)
 }
 
-// replace puts other pairs, deadlines and another clock in the place of those of the state. It takes possession of the
-// pairs, also if it fails.
-func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlines, clock int64) error {
+// replace puts other pairs, deadlines, another clock and number of changes in the place of those of the state. It takes
+// possession of the pairs, also if it fails.
+func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlines, clock int64,
+	changes uint64) error {
 	n, err := pairs.Len(ctx)
 	if err != nil {
 		pairs.Close()
@@ -56,7 +58,7 @@ func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlin
 	}
 	s.mu.Lock()
 	before := s.reads
-	s.pairs, s.reads, s.deadlines, s.clock = pairs, reads, deadlines, clock
+	s.pairs, s.reads, s.deadlines, s.clock, s.changes = pairs, reads, deadlines, clock, history{before: changes}
 	s.publish(n)
 	s.mu.Unlock()
 	if before != nil {
@@ -82,6 +84,7 @@ type work struct {
 	found         []bool
 	insert, value []uint64
 	remove        []uint64
+	changes       []Change
 }
 
 // slot is what becomes of a key.
@@ -89,7 +92,6 @@ type slot struct {
 	value    uint64
 	deadline int64
 	there    bool
-	expired  bool // its deadline has passed before the entry
 	dirty    bool // the deadline changed
 }
 
@@ -99,26 +101,27 @@ func (w *work) reset() {
 	}
 	clear(w.at)
 	w.keys, w.slots = w.keys[:0], w.slots[:0]
-	w.insert, w.value, w.remove = w.insert[:0], w.value[:0], w.remove[:0]
+	w.insert, w.value, w.remove, w.changes = w.insert[:0], w.value[:0], w.remove[:0], w.changes[:0]
 }
 
-func (w *work) add(key uint64, expired bool) {
+func (w *work) add(key uint64) {
 	if _, there := w.at[key]; !there {
 		w.at[key] = len(w.keys)
-		w.keys, w.slots = append(w.keys, key), append(w.slots, slot{expired: expired})
+		w.keys, w.slots = append(w.keys, key), append(w.slots, slot{})
 	}
 }
 
 // apply does the operations of an entry, one after the other, with one lookup, one insertion and one deletion. Nothing
 // but the state and the entry has a part in the outcome, so it is the same in every member. Keys whose deadlines had
-// passed by the entry's time are deleted first. After an error the state is of no further use.
+// passed by the entry's time are deleted first: those of the operations, and at most mostExpired others, so that no
+// entry takes long. After an error the state is of no further use.
 func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error) {
 	clock := max(s.clock, now)
 	w := &s.work
 	w.reset()
-	s.deadlines.passed(clock, func(key uint64) { w.add(key, true) })
+	s.deadlines.passed(clock, mostExpired, w.add)
 	for i := range ops {
-		w.add(ops[i].Key, false)
+		w.add(ops[i].Key)
 	}
 	n := len(w.keys)
 	w.values, w.found = slices.Grow(w.values[:0], n)[:n], slices.Grow(w.found[:0], n)[:n]
@@ -126,10 +129,10 @@ func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error
 		return nil, err
 	}
 	for i := range w.slots {
-		if x := &w.slots[i]; x.expired {
-			x.dirty = true
+		if at := s.deadlines.get(w.keys[i]); at != 0 && at <= clock {
+			w.slots[i].dirty = true
 		} else if w.found[i] {
-			x.value, x.there, x.deadline = w.values[i], true, s.deadlines.get(w.keys[i])
+			w.slots[i] = slot{value: w.values[i], there: true, deadline: at}
 		}
 	}
 	answers := make([]Answer, len(ops))
@@ -140,8 +143,10 @@ func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error
 		switch {
 		case x.there && (!w.found[i] || w.values[i] != x.value):
 			w.insert, w.value = append(w.insert, w.keys[i]), append(w.value, x.value)
+			w.changes = append(w.changes, Change{Key: w.keys[i], Value: x.value})
 		case !x.there && w.found[i]:
 			w.remove = append(w.remove, w.keys[i])
+			w.changes = append(w.changes, Change{Key: w.keys[i], Deleted: true})
 		}
 	}
 	return answers, s.commit(ctx, clock)
@@ -238,6 +243,9 @@ func (s *state) write(ctx context.Context, clock int64) error {
 			s.deadlines.set(w.keys[i], x.deadline)
 		}
 	}
+	for _, c := range w.changes {
+		s.changes.add(c)
+	}
 	s.clock = clock
 	s.publish(count)
 	return nil
@@ -274,6 +282,14 @@ func (v View) Range(ctx context.Context, ranges []structures.Range[uint64]) (str
 
 // Snapshot opens a snapshot of the pairs, which stays while entries are applied.
 func (v View) Snapshot(ctx context.Context) (Snapshot, error) { return v.s.pairs.snapshot(ctx) }
+
+// Changes returns changes after one, at most so many. The caller must not write to them. Error: *GoneError.
+func (v View) Changes(since uint64, most int) ([]Change, error) {
+	return v.s.changes.since(since, most)
+}
+
+// LastChange returns the number of the last change.
+func (v View) LastChange() uint64 { return v.s.changes.last() }
 
 // Len returns the number of pairs.
 func (v View) Len() uint64 { return v.s.count.Load() }

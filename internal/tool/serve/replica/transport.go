@@ -2,6 +2,7 @@ package replica
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -16,8 +17,8 @@ const PortsApart = 10000
 // between carries the messages of members. A member is called by the address of its clients.
 type between struct {
 	net.Listener
-	name string
-	tls  *tls.Config // nil: in the clear
+	members *members
+	tls     *tls.Config // nil: in the clear
 }
 
 // peerAddress returns where a member listens for its peers.
@@ -33,9 +34,9 @@ func peerAddress(client string) (string, error) {
 	return net.JoinHostPort(host, strconv.FormatUint(n+PortsApart, 10)), nil
 }
 
-// listen listens for peers. name is the member's own, and at the address where its clients' port is listened at.
-func listen(name, at string, c *tls.Config) (*between, error) {
-	own, err := peerAddress(name)
+// listen listens for peers. at is the address where the port of the member's clients is listened at.
+func listen(m *members, at string, c *tls.Config) (*between, error) {
+	own, err := peerAddress(m.own.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +52,20 @@ func listen(name, at string, c *tls.Config) (*between, error) {
 	if c != nil {
 		l = tls.NewListener(l, c)
 	}
-	return &between{l, name, c}, nil
+	return &between{l, m, c}, nil
 }
 
 // Addr returns the member's name.
-func (b *between) Addr() net.Addr { return named(b.name) }
+func (b *between) Addr() net.Addr { return named(b.members.own.Name) }
+
+// Accept waits for another member to connect.
+func (b *between) Accept() (net.Conn, error) {
+	c, err := b.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &introduced{Conn: c, members: b.members}, nil
+}
 
 // named is a net.Addr.
 type named string
@@ -63,15 +73,28 @@ type named string
 func (n named) Network() string { return "tcp" }
 func (n named) String() string  { return string(n) }
 
-// Dial connects to another member.
+// Dial connects to another member and introduces this one. Errors: those of ask, errEarly if the connection is of no
+// use yet, and those of the system.
 func (b *between) Dial(member raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	address, err := peerAddress(string(member))
 	if err != nil {
 		return nil, err
 	}
-	d := &net.Dialer{Timeout: timeout}
-	if b.tls == nil {
-		return d.Dial("tcp", address)
+	var c net.Conn
+	if d := (&net.Dialer{Timeout: timeout}); b.tls == nil {
+		c, err = d.Dial("tcp", address)
+	} else {
+		c, err = tls.DialWithDialer(d, "tcp", address, b.tls)
 	}
-	return tls.DialWithDialer(d, "tcp", address, b.tls)
+	if err != nil {
+		return nil, err
+	}
+	ready, err := b.members.ask(c, string(member), timeout)
+	if err == nil && !ready {
+		err = errEarly
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }

@@ -93,7 +93,7 @@ func (n *Node) gather() {
 			continue
 		}
 		s.ops, s.started = len(all), time.Now()
-		s.future = n.raft.Apply(n.o.Types.encode(nil, s.started.UnixMilli(), all), 0)
+		s.future = n.raft.Apply(n.o.Types.encode(nil, n.o.clock().UnixMilli(), all), 0)
 		n.stored <- s
 	}
 }
@@ -183,14 +183,23 @@ func (n *Node) ticks() {
 		select {
 		case <-n.closing:
 			return
-		case now := <-t.C:
-			first := n.state.first.Load()
-			due := first != 0 && first <= now.UnixMilli() || n.o.Stale > 0 && n.Age() > n.o.Stale/4
-			if due && n.leads() != 0 {
+		case <-t.C:
+			if n.o.Stale > 0 && n.Age() > n.o.Stale/4 && n.leads() != 0 {
 				_, _ = n.Write(nil) // the next tick comes anyway
+			}
+			for n.expired() && n.leads() != 0 {
+				if _, err := n.Write(nil); err != nil {
+					break
+				}
 			}
 		}
 	}
+}
+
+// expired reports whether there is a key whose deadline has passed.
+func (n *Node) expired() bool {
+	first := n.state.first.Load()
+	return first != 0 && first <= n.o.clock().UnixMilli()
 }
 
 // verify lets callers that come at the same time share one question to the members.

@@ -1,0 +1,212 @@
+package replica
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/tool/keytype"
+)
+
+// three starts members. Those that are nil in the end are closed by the test.
+func three(t *testing.T) (options [3]Options, nodes [3]*Node) {
+	peers := free(t, 3)
+	for i := range nodes {
+		options[i] = Options{Dir: filepath.Join(t.TempDir(), "data"), Types: integers, Name: peers[i], Peers: peers}
+	}
+	t.Cleanup(func() {
+		for _, n := range nodes {
+			if n != nil {
+				_ = n.Close()
+			}
+		}
+	})
+	return options, nodes
+}
+
+// leaderOf waits for one that leads.
+func leaderOf(t *testing.T, nodes []*Node) (at int) {
+	require.Eventually(t, func() bool {
+		for i, n := range nodes {
+			if n != nil && n.leads() != 0 {
+				at = i
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, time.Millisecond)
+	return at
+}
+
+// Members of other lists or types don't belong together, and say so at the start: no leader has been chosen by then.
+func TestOtherPeers(t *testing.T) {
+	options, _ := three(t)
+	first := open(t, options[0])
+	options[1].Peers = append([]string{"127.0.0.1:9"}, options[1].Peers...)
+	_, err := Open(t.Context(), options[1])
+	var peers *PeersError
+	require.ErrorAs(t, err, &peers)
+	require.Equal(t, options[0].Name, peers.Dir)
+	options[2].Types.Value = keytype.Uint64
+	_, err = Open(t.Context(), options[2])
+	var types *TypesError
+	require.ErrorAs(t, err, &types)
+	require.Zero(t, first.raft.CurrentTerm(), "no vote was given")
+	require.NoError(t, first.Close())
+}
+
+// A cluster starts when all have met. One that has lost its folder is refused, by name, unless it says so and all
+// others run. It then has all pairs, and takes part again.
+func TestLostFolder(t *testing.T) {
+	options, nodes := three(t)
+	nodes[0], nodes[1] = open(t, options[0]), open(t, options[1])
+	time.Sleep(2500 * time.Millisecond)
+	require.Zero(t, nodes[0].leads()+nodes[1].leads(), "the third may be one that was of another cluster")
+	nodes[2] = open(t, options[2])
+	first := leaderOf(t, nodes[:])
+	for i := range uint64(100) {
+		_, err := nodes[first].Write([]Op{set(i, i)})
+		require.NoError(t, err)
+	}
+	lost := (first + 1) % 3
+	require.NoError(t, nodes[lost].Close())
+	require.NoError(t, os.RemoveAll(options[lost].Dir))
+	_, err := Open(t.Context(), options[lost])
+	var missing *LostError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, options[lost].Name, missing.Name)
+
+	other := 3 - first - lost
+	require.NoError(t, nodes[other].Close())
+	options[lost].Rejoin = true
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	_, err = Open(ctx, options[lost])
+	stop()
+	require.ErrorIs(t, err, context.DeadlineExceeded, "the one that is away may have what was stored last")
+	nodes[other] = open(t, options[other])
+	options[lost].Rejoin = false // it was kept
+	nodes[lost] = open(t, options[lost])
+	require.Eventually(t, func() bool { return nodes[lost].state.count.Load() == 100 }, 20*time.Second,
+		time.Millisecond)
+	again := leaderOf(t, nodes[:])
+	if again == lost {
+		again = first
+	}
+	require.NoError(t, nodes[again].Close())
+	nodes[again] = nil
+	leader := leaderOf(t, nodes[:]) // by the vote of the one that was lost
+	got, err := get(t, nodes[leader], false, 99)
+	require.NoError(t, err)
+	require.True(t, got[0].Found)
+	options[lost].Rejoin = true
+	require.NoError(t, nodes[lost].Close())
+	nodes[lost] = open(t, options[lost]) // it has a folder, and so nothing to say
+}
+
+// One that rejoins neither votes nor asks for votes before it has an entry of the term that ends this.
+func TestBarred(t *testing.T) {
+	l, err := openLog(filepath.Join(t.TempDir(), "log.db"))
+	require.NoError(t, err)
+	defer l.Close()
+	transport := func() *raft.NetworkTransport {
+		x, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Second, nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = x.Close() })
+		return x
+	}
+	other, ended := transport(), make(chan struct{})
+	defer close(ended)
+	b := &barred{NetworkTransport: transport(), log: l, term: 5, rpcs: make(chan raft.RPC)}
+	go b.forward(ended)
+	go func() {
+		for {
+			select {
+			case rpc := <-b.Consumer():
+				switch rpc.Command.(type) {
+				case *raft.RequestVoteRequest:
+					rpc.Respond(&raft.RequestVoteResponse{Granted: true}, nil)
+				case *raft.RequestPreVoteRequest:
+					rpc.Respond(&raft.RequestPreVoteResponse{Granted: true}, nil)
+				default:
+					rpc.Respond(&raft.AppendEntriesResponse{Success: true}, nil)
+				}
+			case <-ended:
+				return
+			}
+		}
+	}()
+	votes := func() (granted int) {
+		var vote raft.RequestVoteResponse
+		var before raft.RequestPreVoteResponse
+		var entries raft.AppendEntriesResponse
+		if other.RequestVote("", b.LocalAddr(), &raft.RequestVoteRequest{}, &vote) == nil && vote.Granted {
+			granted++
+		}
+		if other.RequestPreVote("", b.LocalAddr(), &raft.RequestPreVoteRequest{}, &before) == nil && before.Granted {
+			granted++
+		}
+		require.NoError(t, other.AppendEntries("", b.LocalAddr(), &raft.AppendEntriesRequest{}, &entries))
+		require.True(t, entries.Success, "entries pass")
+		return granted
+	}
+	for i, x := range []struct {
+		term uint64
+		want int
+	}{{0, 0}, {4, 0}, {5, 2}} {
+		require.NoError(t, l.StoreLog(&raft.Log{Index: uint64(i + 1), Term: x.term}))
+		require.Equal(t, x.want, votes(), "term %d", x.term)
+		err := b.RequestVote("", "nobody", &raft.RequestVoteRequest{}, &raft.RequestVoteResponse{})
+		require.Equal(t, x.want == 0, err == errBarred)
+		err = b.RequestPreVote("", "nobody", &raft.RequestPreVoteRequest{}, &raft.RequestPreVoteResponse{})
+		require.Equal(t, x.want == 0, err == errBarred)
+	}
+}
+
+// When the leader's clock jumps ahead, keys with deadlines go early, and nothing else does. When it is right again,
+// deadlines last longer by the jump, and followers don't answer, until the time of the jump is there.
+func TestClockJump(t *testing.T) {
+	options, nodes := three(t)
+	var jump atomic.Int64 // milliseconds
+	clock := func() time.Time { return time.Now().Add(time.Duration(jump.Load()) * time.Millisecond) }
+	for i := range nodes {
+		options[i].Stale = time.Second
+		options[i].clock = clock
+		nodes[i] = open(t, options[i])
+	}
+	led := leaderOf(t, nodes[:])
+	leader, follower := nodes[led], nodes[(led+1)%3]
+	const far = 1000 * 1000
+	in := func(ms int64) int64 { return leader.Now() + ms }
+	_, err := leader.Write([]Op{set(1, 1), {Kind: Set, Key: 2, Value: 2, Deadline: in(far / 2)},
+		{Kind: Set, Key: 3, Value: 3, Deadline: in(2 * far)}})
+	require.NoError(t, err)
+	answers := func(n *Node, want ...bool) bool {
+		got, err := get(t, n, n == follower, 1, 2, 3)
+		return err == nil && got[0].Found == want[0] && got[1].Found == want[1] && got[2].Found == want[2]
+	}
+	eventually := func(f func() bool, what string) {
+		t.Helper()
+		require.Eventually(t, f, 10*time.Second, 5*time.Millisecond, what)
+	}
+	eventually(func() bool { return answers(leader, true, true, true) && answers(follower, true, true, true) }, "all")
+	jump.Store(far)
+	eventually(func() bool { return answers(leader, true, false, true) && answers(follower, true, false, true) },
+		"the deadline before the jump has passed")
+	jump.Store(0)
+	_, err = get(t, follower, true, 1)
+	var not *NotLeaderError
+	require.ErrorAs(t, err, &not, "how old its state is isn't known")
+	require.InDelta(t, time.Now().UnixMilli()+far, leader.Now(), 10_000, "time goes on from the latest there was")
+	_, err = leader.Write([]Op{{Kind: Set, Key: 2, Value: 2, Deadline: in(100)}})
+	require.NoError(t, err)
+	time.Sleep(300 * time.Millisecond)
+	require.True(t, answers(leader, true, true, true), "it lasts longer by the jump")
+	jump.Store(far + 1000) // that time is there
+	eventually(func() bool { return answers(leader, true, false, true) && answers(follower, true, false, true) },
+		"all as usual")
+}
