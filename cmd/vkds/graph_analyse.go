@@ -58,16 +58,18 @@ func newGraphBFSCommand(g *global) *cobra.Command {
 		Short: "Print the distance from a vertex to each, in edges",
 		Long: `Bfs prints each vertex with its distance from the one that --from names: the
 number of edges on a shortest path, found by a breadth-first search. If no path
-leads to a vertex, its distance is empty.
+leads to a vertex, its distance is empty. With --path it prints the vertices of
+one shortest path, in their order.
 
 ` + graphHelp,
 		Example: `  vkds graph bfs karate.mtx --from 1
+  vkds graph bfs karate.mtx --from 17 --path 26
   vkds graph bfs links.txt.gz --directed --from 4711 --json`,
 	}
 	return distances(c, g, new(graphSource), graphFlags{directed: true},
-		func(ctx context.Context, z *analytics.Analyzer, from uint32) ([]uint32, time.Duration, error) {
-			r, err := z.BFS(ctx, from, analytics.BFSOptions{})
-			return r.Distances, r.Elapsed, err
+		func(ctx context.Context, z *analytics.Analyzer, from uint32, parents bool) (found, error) {
+			r, err := z.BFS(ctx, from, analytics.BFSOptions{Parents: parents})
+			return found{r.Distances, r.Parents, r.Elapsed}, err
 		})
 }
 
@@ -79,7 +81,8 @@ func newGraphSSSPCommand(g *global) *cobra.Command {
 length of a shortest path, which is the sum of its edges' weights. Weights are
 integers from 0 to 4294967295, or 1 each if the file has none. If no path that
 is shorter than 4294967295 leads to a vertex, its distance is empty. Of equal
-edges the last one's weight counts; with --multi, the least weight does.
+edges the last one's weight counts; with --multi, the least weight does. With
+--path it prints the vertices of one shortest path, in their order.
 
 ` + graphHelp,
 		Example: `  vkds graph sssp roads.gr.gz --from 4711
@@ -88,17 +91,23 @@ edges the last one's weight counts; with --multi, the least weight does.
 	var s graphSource
 	s.options.Weighted = true
 	return distances(c, g, &s, graphFlags{directed: true, multi: true, weight: true},
-		func(ctx context.Context, z *analytics.Analyzer, from uint32) ([]uint32, time.Duration, error) {
-			r, err := z.SSSP(ctx, from, analytics.SSSPOptions{})
-			return r.Distances, r.Elapsed, err
+		func(ctx context.Context, z *analytics.Analyzer, from uint32, parents bool) (found, error) {
+			r, err := z.SSSP(ctx, from, analytics.SSSPOptions{Parents: parents})
+			return found{r.Distances, r.Parents, r.Elapsed}, err
 		})
+}
+
+// found is what a search from a vertex finds: parents are nil unless it was asked for them.
+type found struct {
+	distances, parents []uint32
+	took               time.Duration
 }
 
 // distances gives a command its flags and its RunE, which prints how far each vertex is from one.
 func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
-	search func(context.Context, *analytics.Analyzer, uint32) ([]uint32, time.Duration, error)) *cobra.Command {
+	search func(_ context.Context, _ *analytics.Analyzer, from uint32, parents bool) (found, error)) *cobra.Command {
 	var rows rowFlags
-	var from string
+	var from, path string
 	columns := []string{"vertex", "distance"}
 	c.Args = takes("one FILE", 1, 1)
 	c.RunE = s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
@@ -106,17 +115,38 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 		if err != nil {
 			return 0, err
 		}
-		all, took, err := search(ctx, z, source)
+		var to uint32
+		along := c.Flags().Changed("path")
+		if along {
+			if to, err = l.number(path); err != nil {
+				return 0, err
+			}
+		}
+		r, err := search(ctx, z, source, along)
 		if err != nil {
 			return 0, err
 		}
-		return took, l.vertexRows(newAnswer(g.out, rows, columns...), func(r *row, v int) {
-			r.numberIf(uint64(all[v]), all[v] != analytics.Unreached)
+		distance := func(row *row, v uint32) {
+			row.numberIf(uint64(r.distances[v]), r.distances[v] != analytics.Unreached)
+		}
+		answer := newAnswer(g.out, rows, columns...)
+		if !along {
+			return r.took, l.vertexRows(answer, func(row *row, v int) { distance(row, uint32(v)) })
+		}
+		vertices, ids := analytics.Path(r.parents, to), l.ids()
+		if vertices == nil {
+			g.note("no path leads from %s to %s", from, path)
+		}
+		return r.took, answer.end(answer.rows(len(vertices), func(row *row, i int) {
+			row.word(ids, l.Graph.Vertices.Word(vertices[i]))
+			distance(row, vertices[i])
+		}))
 		})
 	})
 	flags := c.Flags()
 	flags.StringVar(&from, "from", "", "the `vertex` to begin at")
 	_ = c.MarkFlagRequired("from") // it exists
+	flags.StringVar(&path, "path", "", "print only a shortest path to this `vertex`")
 	rows.add(flags, columns...)
 	has.from, has.live = "from-column", true
 	s.add(flags, has)
@@ -228,16 +258,20 @@ func newGraphPageRankCommand(g *global) *cobra.Command {
 	var rows rowFlags
 	var top uint64 = math.MaxUint64
 	var o analytics.PageRankOptions
+	var around []string
 	c := &cobra.Command{
 		Use:   "pagerank FILE",
 		Short: "Print the vertices by their PageRank, the highest first",
 		Long: `Pagerank prints the vertices with their ranks, the highest first; with --top,
 only the K highest. The sum of all ranks is 1. Ranks are computed in iterations,
 until one changes them by at most --tolerance in total, or --iterations times.
+With --around they are personalized: the random walk begins again at one of these
+vertices, each as often, so that vertices near them rank high.
 
 ` + graphHelp,
-		Example: `  vkds graph pagerank links.txt.gz --directed --top 20`,
-		Args:    takes("one FILE", 1, 1),
+		Example: `  vkds graph pagerank links.txt.gz --directed --top 20
+  vkds graph pagerank karate.mtx --around 17 --top 5`,
+		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			rows.left = top
 			if !within(float64(o.Damping), 0.0001, 0.9999) || o.Tolerance <= 0 || o.Iterations < 1 {
@@ -245,6 +279,16 @@ until one changes them by at most --tolerance in total, or --iterations times.
 			}
 			return s.analyse(c.Context(), g, arguments[0], func(ctx context.Context, l *loadedGraph,
 				z *analytics.Analyzer) (time.Duration, error) {
+				for _, id := range around {
+					v, err := l.number(id)
+					if err != nil {
+						return 0, err
+					}
+					if o.Personalization == nil {
+						o.Personalization = make([]float32, l.CSR.Vertices)
+					}
+					o.Personalization[v]++
+				}
 				r, err := z.PageRank(ctx, o)
 				if err != nil {
 					return 0, err
@@ -256,6 +300,7 @@ until one changes them by at most --tolerance in total, or --iterations times.
 	}
 	flags := c.Flags()
 	flags.Var(limitFlag(&top), "top", "print only the `K` highest")
+	flags.StringArrayVar(&around, "around", nil, "begin again at this `vertex`; may be given several times")
 	flags.Float32Var(&o.Damping, "damping", 0.85, "share of a rank that goes along edges")
 	flags.Float32Var(&o.Tolerance, "tolerance", 1e-6,
 		"stop when an iteration changes all ranks by at most\nthis in total")

@@ -278,6 +278,47 @@ func TestGraphPageRank(t *testing.T) {
 	assert.True(t, strings.HasPrefix(first, "34 0.1009 1 0.0970 33 0.0717 "), first)
 	top, _ := answer(t, "", "graph", "pagerank", path, "--top", "2")
 	assert.Equal(t, 3, strings.Count(top, "\n"))
+	// Around a vertex with two neighbours, these and it itself are first; and from two places that aren't connected,
+	// each has what the other hasn't.
+	near, _ := answer(t, "", "graph", "pagerank", path, "--around", "17", "--top", "3")
+	first = ""
+	for _, line := range strings.Split(near, "\n")[1:4] {
+		first += strings.Split(line, ",")[0] + " "
+	}
+	assert.ElementsMatch(t, []string{"17", "6", "7"}, strings.Fields(first))
+	apart, _ := answer(t, "1 2\n2 1\n3 4\n4 3\n5 6\n", "graph", "pagerank", "-", "--around", "1", "--around", "3")
+	ranks := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(apart), "\n")[1:] {
+		vertex, rank, _ := strings.Cut(line, ",")
+		ranks[vertex] = rank
+	}
+	assert.Equal(t, ranks["1"], ranks["3"])
+	assert.Equal(t, "0", ranks["5"])
+	assert.Equal(t, "0", ranks["6"])
+	assert.Equal(t, "vertex 99 isn't in the graph", refusal(t, "", "graph", "pagerank", path, "--around", "99"))
+}
+
+// Paths are the shortest ones, by edges and by weights.
+func TestGraphPath(t *testing.T) {
+	needDevice(t)
+	arcs := "1 2 1\n2 3 1\n3 4 1\n1 4 9\n5 1 0\n"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"bfs", "-", "--from", "1", "--path", "4"}, "1,0\n4,1\n"},
+		{[]string{"sssp", "-", "--weight", "3", "--from", "1", "--path", "4"}, "1,0\n2,1\n3,2\n4,3\n"},
+		{[]string{"sssp", "-", "--weight", "3", "--from", "5", "--path", "2"}, "5,0\n1,0\n2,1\n"},
+		{[]string{"bfs", "-", "--from", "3", "--path", "3"}, "3,0\n"},
+		{[]string{"bfs", "-", "--from", "3", "--path", "3", "--live"}, "3,0\n"},
+	} {
+		out, _ := answer(t, arcs, append([]string{"graph"}, c.args...)...)
+		assert.Equal(t, "vertex,distance\n"+c.want, out, c.args)
+	}
+	out, notes := answer(t, arcs, "graph", "bfs", "-", "--directed", "--from", "2", "--path", "5")
+	assert.Equal(t, "vertex,distance\n", out)
+	assert.Contains(t, notes, "no path leads from 2 to 5")
+	assert.Equal(t, "vertex 7 isn't in the graph", refusal(t, arcs, "graph", "bfs", "-", "--from", "1", "--path", "7"))
 }
 
 // Directions, loops and edges that come twice are as the flags say.

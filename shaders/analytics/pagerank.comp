@@ -19,6 +19,7 @@ layout(push_constant, std430) uniform Push {
     float damping;
     uint dispatch;
     uint dispatches;
+    uint personal;       // 1: behind the words of the control block stands the probability of jumping to each vertex
 };
 
 // 1: all rows are short, as in meshes and road networks; `order` is then not used.
@@ -65,8 +66,9 @@ float gathered(Row row, uint first, uint apart) {
 
 // Stores a vertex's rank. Returns what it adds to the dangling ranks and to the change.
 vec2 ranked(uint v, float sum) {
-    float teleported = (1.0 - damping + damping * float_load_at(control, RANK_DANGLING)) / float(graph.vertices);
-    float rank = teleported + damping * sum, before = float_load_at(ranks, v);
+    float jumped = 1.0 - damping + damping * float_load_at(control, RANK_DANGLING);
+    jumped = personal != 0u ? jumped * float_load_at(control, RANK_WORDS + v) : jumped / float(graph.vertices);
+    float rank = jumped + damping * sum, before = float_load_at(ranks, v);
     uint arcs = degree_at(degrees, v);
     float_store_at(ranks, v, rank);
     float_store_at(next_gifts, v, arcs != 0u ? rank / float(arcs) : 0.0);

@@ -74,6 +74,10 @@ func (a *Analyzer) largeKernel(traversal string) recording.Spec[traversalPush] {
 	return overRows[traversalPush](a, traversal+".large", true, largeGroup, a.exactMin())
 }
 
+func (a *Analyzer) parentsKernel() recording.Spec[parentsPush] {
+	return overRows[parentsPush](a, "sssp_parents", false, linkGroup)
+}
+
 // The kernels of components.
 func forestKernel() recording.Spec[componentsPush] {
 	return overArrays[componentsPush]("components_begin", linkGroup)
@@ -149,7 +153,8 @@ func (a *Analyzer) throughEdgesKernel() recording.Spec[trianglesThroughPush] {
 
 // all lists the kernels that calls may need, except those of the live graph itself.
 func (a *Analyzer) all() recording.Table {
-	all := recording.Table{a.beginKernel(), forestKernel(), compressKernel(), frequentKernel(), a.linkKernel()}
+	all := recording.Table{a.beginKernel(), forestKernel(), compressKernel(), frequentKernel(), a.linkKernel(),
+		a.parentsKernel()}
 	traversals := []string{"bfs", "sssp"}
 	if !a.directed() {
 		traversals = append(traversals, "cores")

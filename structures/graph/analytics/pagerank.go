@@ -25,8 +25,11 @@ type PageRankOptions struct {
 	// Iterations is the greatest number of iterations. 0 means 100.
 	Iterations int
 	// From has the first ranks, one for each vertex, such as those of the graph before it changed. Their sum is 1. If
-	// it is nil, all vertices begin with the same rank.
+	// it is nil, the walk begins as it jumps.
 	From []float32
+	// Personalization has for each vertex the probability of jumping there, times any number: 0 or more, not all 0. If
+	// it is nil, the walk jumps to all vertices with the same probability.
+	Personalization []float32
 }
 
 // PageRankResult is the result of PageRank.
@@ -38,12 +41,14 @@ type PageRankResult struct {
 }
 
 // PageRank returns the stationary distribution of a random walk. At each step the walk follows an arc of its vertex,
-// all with equal probability, or jumps to any vertex with probability 1-Damping. From a vertex without arcs it always
-// jumps. For a directed graph, PageRank first transposes the rows: once for an Analyzer of New, in each call for one of
-// NewLive. Errors: *vk.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// all with equal probability, or jumps to any vertex with probability 1-Damping; Personalization says where. From a
+// vertex without arcs it always jumps. For a directed graph, PageRank first transposes the rows: once for an Analyzer
+// of New, in each call for one of NewLive. Errors: *vk.OptionError, *structures.LengthError of From or Personalization,
+// *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
-// Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998. Each vertex pulls from its
-// neighbors; rows are divided into four classes by length.
+// Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998; personalized as in Page,
+// Brin, Motwani and Winograd, The PageRank Citation Ranking, 1999, section 6. Each vertex pulls from its neighbors;
+// rows are divided into four classes by length.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
 	if a != nil && a.on != nil && a.on.Inspect().Options().Directed {
 		return a.pageRankOfSnapshot(ctx, o)
@@ -108,6 +113,33 @@ func (o *PageRankOptions) complete(vertices int) error {
 		return &vk.OptionError{Option: "Iterations", Reason: "negative"}
 	case o.From != nil && len(o.From) != vertices:
 		return &structures.LengthError{Keys: vertices, Other: "ranks to begin with", Got: len(o.From)}
+	case o.Personalization == nil:
+		return nil
+	case len(o.Personalization) != vertices:
+		return &structures.LengthError{Keys: vertices, Other: "probabilities", Got: len(o.Personalization)}
+	}
+	return o.normalize()
+}
+
+// normalize makes the sum of Personalization 1, in a copy.
+func (o *PageRankOptions) normalize() error {
+	sum := 0.0
+	for v, x := range o.Personalization {
+		if !(x >= 0 && x <= math.MaxFloat32) {
+			return &vk.OptionError{Option: "Personalization", Reason: fmt.Sprintf("%g of vertex %d", x, v)}
+		}
+		sum += float64(x)
+	}
+	if sum == 0 && len(o.Personalization) != 0 {
+		return &vk.OptionError{Option: "Personalization", Reason: "0 of all vertices"}
+	}
+	all := make([]float32, len(o.Personalization))
+	for v, x := range o.Personalization {
+		all[v] = float32(float64(x) / sum)
+	}
+	o.Personalization = all
+	if o.From == nil {
+		o.From = all
 	}
 	return nil
 }
@@ -249,7 +281,7 @@ type (
 		Rows                                                       [rowClasses]uint32
 		Damping                                                    float32
 		Part                                                       dispatched
-		_                                                          uint32
+		Personal                                                   uint32
 	}
 )
 
@@ -260,21 +292,16 @@ func (w *workspace) newRanking(in *incoming, o PageRankOptions) (*ranking, error
 		p.groups += groups(int(in.counts[class]), rankGroup/lanes)
 	}
 	return p, w.rooms(room{"gifts", n, &p.gifts[0]}, room{"next gifts", n, &p.gifts[1]}, room{"ranks", n, &p.ranks},
-		room{"partials", 2 * max(p.groups, p.beginGroups), &p.partials}, room{"control", controlWords, &p.control})
+		room{"partials", 2 * max(p.groups, p.beginGroups), &p.partials},
+		room{"control", max(controlWords, rankWords+len(o.Personalization)), &p.control})
 }
 
 // recordedIterations are recorded at a time. Those after the last necessary one cost as much as empty dispatches.
 const recordedIterations = 16
 
 func (p *ranking) run() error {
-	if p.o.From != nil {
-		words := make([]uint32, len(p.o.From))
-		for i, x := range p.o.From {
-			words[i] = math.Float32bits(x)
-		}
-		if err := p.ranks.Upload(p.w.ctx, 0, words); err != nil {
-			return err
-		}
+	if err := cmp.Or(p.upload(p.ranks, 0, p.o.From), p.upload(p.control, rankWords, p.o.Personalization)); err != nil {
+		return err
 	}
 	for done := 0; ; {
 		next := min(p.o.Iterations, done+p.w.passes(recordedIterations))
@@ -303,6 +330,14 @@ func (p *ranking) run() error {
 	}
 }
 
+func (p *ranking) upload(to *vk.Buffer[uint32], at int, all []float32) error {
+	words := make([]uint32, len(all))
+	for i, x := range all {
+		words[i] = math.Float32bits(x)
+	}
+	return to.Upload(p.w.ctx, at, words)
+}
+
 func (p *ranking) begin() error {
 	push := rankBeginPush{p.w.push, p.ranks.Address(), p.gifts[0].Address(), p.partials.Address(),
 		p.control.Address(), 0}
@@ -323,7 +358,7 @@ func (p *ranking) sum(count int, iteration uint32) error {
 func (p *ranking) iterate(i int) error {
 	push := rankPush{p.in.push, p.w.degrees, p.in.order.Address(), p.gifts[i%2].Address(),
 		p.gifts[(i+1)%2].Address(), p.ranks.Address(), p.partials.Address(), p.control.Address(),
-		p.in.counts, p.o.Damping, dispatched{}, 0}
+		p.in.counts, p.o.Damping, dispatched{}, word(p.o.Personalization != nil)}
 	short := int(p.in.counts[0]) == p.w.vertices
 	return cmp.Or(inDispatches(p.w, p.w.rankKernel(short), p.groups, p.w.dispatches(), func(part dispatched) rankPush {
 		push.Part = part

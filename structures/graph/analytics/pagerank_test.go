@@ -2,6 +2,8 @@ package analytics_test
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,11 +15,16 @@ import (
 
 // pagerank iterates in Go, in double precision.
 func pagerank(rows [][]neighbor, damping float64, iterations int) []float64 {
-	n := float64(len(rows))
-	ranks := make([]float64, len(rows))
-	for v := range ranks {
-		ranks[v] = 1 / n
+	jumps := make([]float64, len(rows))
+	for v := range jumps {
+		jumps[v] = 1 / float64(len(rows))
 	}
+	return personalized(rows, jumps, damping, iterations)
+}
+
+// personalized is pagerank with the probability of jumping to each vertex.
+func personalized(rows [][]neighbor, jumps []float64, damping float64, iterations int) []float64 {
+	ranks := slices.Clone(jumps)
 	for range iterations {
 		dangling, next := 0.0, make([]float64, len(rows))
 		for v, row := range rows {
@@ -29,7 +36,7 @@ func pagerank(rows [][]neighbor, damping float64, iterations int) []float64 {
 			}
 		}
 		for v := range next {
-			next[v] += (1 - damping + damping*dangling) / n
+			next[v] += (1 - damping + damping*dangling) * jumps[v]
 		}
 		ranks = next
 	}
@@ -70,15 +77,48 @@ func TestPageRank(t *testing.T) {
 	})
 }
 
+// Walks that jump to one vertex, and to some with different probabilities, which need not add up to 1.
+func TestPersonalizedPageRank(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	eachShape(t, false, func(t *testing.T, e *edges, a *Analyzer) {
+		one, some := make([]float32, e.vertices), make([]float32, e.vertices)
+		one[e.vertices/3] = 1e-9
+		for range 5 {
+			some[rng.IntN(e.vertices)] += 1000 * rng.Float32()
+		}
+		for _, p := range [][]float32{one, some} {
+			before := slices.Clone(p)
+			sum := 0.0
+			for _, x := range p {
+				sum += float64(x)
+			}
+			jumps := make([]float64, e.vertices)
+			for v, x := range p {
+				jumps[v] = float64(x) / sum
+			}
+			for _, n := range []int{1, 20} {
+				r, err := a.PageRank(t.Context(), PageRankOptions{Iterations: n, Tolerance: -1, Personalization: p})
+				require.NoError(t, err)
+				requireRanks(t, personalized(e.rows(), jumps, 0.85, n), r.Ranks, 2e-5)
+			}
+			require.Equal(t, before, p)
+		}
+	})
+}
+
 func TestPageRankRefuses(t *testing.T) {
 	a := path(3, true).analyzer(t, testdevice.Open(t))
 	var option *vk.OptionError
 	for _, o := range []PageRankOptions{{Damping: 1}, {Damping: -0.1}, {Damping: float32(math.NaN())},
-		{Iterations: -1}} {
+		{Iterations: -1}, {Personalization: make([]float32, 3)}, {Personalization: []float32{1, -1, 1}},
+		{Personalization: []float32{1, float32(math.NaN()), 1}},
+		{Personalization: []float32{0, 0, float32(math.Inf(1))}}} {
 		_, err := a.PageRank(t.Context(), o)
 		require.ErrorAs(t, err, &option)
 	}
 	var length *structures.LengthError
 	_, err := a.PageRank(t.Context(), PageRankOptions{From: make([]float32, 2)})
+	require.ErrorAs(t, err, &length)
+	_, err = a.PageRank(t.Context(), PageRankOptions{Personalization: make([]float32, 4)})
 	require.ErrorAs(t, err, &length)
 }

@@ -87,14 +87,15 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 		_, err := a.BFS(t.Context(), 7, o)
 		behind("BFS", err)
 	}
-	for _, o := range []SSSPOptions{{}, {Delta: 3}} {
+	for _, o := range []SSSPOptions{{}, {Delta: 3}, {Parents: true}} {
 		_, err := a.SSSP(t.Context(), 7, o)
 		behind("SSSP", err)
 	}
 	_, err := a.Components(t.Context())
 	behind("Components", err)
 	for _, o := range []PageRankOptions{{Iterations: 20, Tolerance: -1},
-		{Iterations: 1, From: make([]float32, e.vertices)}} {
+		{Iterations: 1, From: make([]float32, e.vertices)},
+		{Iterations: 1, Personalization: slices.Repeat([]float32{1}, e.vertices)}} {
 		_, err := a.PageRank(t.Context(), o)
 		behind("PageRank", err)
 	}

@@ -14,6 +14,8 @@ type SSSPOptions struct {
 	// Delta is the width of the buckets of near and far vertices, in units of weights. 0 means 128 mean weights divided
 	// by the mean number of arcs of a vertex, at least 1.
 	Delta uint32
+	// Parents asks for SSSPResult.Parents, too: one more pass over all arcs, and further ones if arcs have weight 0.
+	Parents bool
 }
 
 // SSSPResult is the result of a search for shortest paths.
@@ -21,8 +23,11 @@ type SSSPResult struct {
 	// Distances has the sum of the weights along a shortest path to each vertex, Unreached if there is no path. A path
 	// of 2^32-1 or more counts as none.
 	Distances []uint32
-	Rounds    int           // expansions of frontiers, several hops each if rows are short, and splits of the far pile
-	Elapsed   time.Duration // how long the device worked; 0 if it has no clock
+	// Parents has for each vertex one that precedes it on a shortest path, any of several. That of the source is the
+	// source, and that of a vertex without a path is Unreached. It is nil unless SSSPOptions.Parents is set.
+	Parents []uint32
+	Rounds  int           // expansions of frontiers, several hops each if rows are short, and splits of the far pile
+	Elapsed time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // localRounds are rounds that a workgroup of the large kernel does alone if rows are short.
@@ -56,7 +61,12 @@ func (a *Analyzer) SSSP(ctx context.Context, source uint32, o SSSPOptions) (r SS
 			return err
 		}
 		r.Rounds, r.Elapsed = int(t.rounds), t.device
-		r.Distances, err = w.download(w.buffers["values"], n)
+		if r.Distances, err = w.download(w.buffers["values"], n); err != nil || !o.Parents {
+			return err
+		}
+		var took time.Duration
+		r.Parents, took, err = w.shortestParents(source, w.buffers["values"])
+		r.Elapsed += took
 		return err
 	})
 	return r, err

@@ -48,8 +48,71 @@ func TestSSSP(t *testing.T) {
 			r, err := a.SSSP(t.Context(), uint32(e.vertices/2), SSSPOptions{Delta: delta})
 			require.NoError(t, err)
 			require.Equal(t, want, r.Distances, "delta %d", delta)
+			require.Nil(t, r.Parents)
 		}
+		r, err := a.SSSP(t.Context(), uint32(e.vertices/2), SSSPOptions{Parents: true})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Distances)
+		requirePaths(t, e.rows(), uint32(e.vertices/2), r)
 	})
+}
+
+// requirePaths looks whether each parent leads to the source, along arcs that are as long together as the distance.
+func requirePaths(t *testing.T, rows [][]neighbor, source uint32, r SSSPResult) {
+	t.Helper()
+	least := map[[2]uint32]uint32{}
+	for v, row := range rows {
+		for _, n := range row {
+			arc := [2]uint32{uint32(v), n.to}
+			if w, is := least[arc]; !is || n.w < w {
+				least[arc] = n.w
+			}
+		}
+	}
+	for v, d := range r.Distances {
+		path := Path(r.Parents, uint32(v))
+		if d == Unreached {
+			require.Nil(t, path)
+			continue
+		}
+		require.Equal(t, source, path[0])
+		require.EqualValues(t, v, path[len(path)-1])
+		sum := uint64(0)
+		for i, to := range path[1:] {
+			w, is := least[[2]uint32{path[i], to}]
+			require.True(t, is, "an arc from %d to %d", path[i], to)
+			sum += uint64(w)
+		}
+		require.EqualValues(t, d, sum, "to %d by %v", v, path)
+	}
+}
+
+// Arcs of weight 0, in cycles and chains that lead away from vertices whose parents come late. No path is a cycle.
+func TestPathsOfZeroWeights(t *testing.T) {
+	d := testdevice.Open(t)
+	rng := rand.New(rand.NewPCG(5, 5))
+	chain := &edges{name: "chain", vertices: 300}
+	for v := range chain.vertices - 1 {
+		chain.add(v, v+1, 0)
+		chain.add(v+1, v, 0)
+	}
+	all := []*edges{chain}
+	for _, undirected := range []bool{false, true} {
+		e := &edges{name: "random", vertices: 500, undirected: undirected}
+		for range 1500 {
+			e.add(rng.IntN(e.vertices), rng.IntN(e.vertices), rng.Uint32N(3)/2)
+		}
+		all = append(all, e)
+	}
+	for _, e := range all {
+		want := dijkstra(e.rows(), 7)
+		for _, a := range []*Analyzer{e.analyzer(t, d), e.worn(t, d)} {
+			r, err := a.SSSP(t.Context(), 7, SSSPOptions{Parents: true})
+			require.NoError(t, err)
+			require.Equal(t, want, r.Distances, e.name)
+			requirePaths(t, e.rows(), 7, r)
+		}
+	}
 }
 
 // Frontiers of many short rows, with which each workgroup goes on by itself: longer than the rounds that it does, more
