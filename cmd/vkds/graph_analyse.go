@@ -141,7 +141,6 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 			row.word(ids, l.Graph.Vertices.Word(vertices[i]))
 			distance(row, vertices[i])
 		}))
-		})
 	})
 	flags := c.Flags()
 	flags.StringVar(&from, "from", "", "the `vertex` to begin at")
