@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -224,4 +227,210 @@ func (t *tree) Grow(ctx context.Context, nodes int) error {
 		return err
 	}
 	return t.roomBeside(ctx, nodes)
+}
+
+// counted bounds the number of nodes, by the number at the last count and the pairs inserted since.
+type counted struct {
+	nodes    uint64
+	beyond   [depths]uint64 // by level: used or erased slots above leastShare of each node
+	inserted uint64         // insertions since the count, at most
+	width    structures.Width
+	unsure   bool // kernels of the caller or dropped work may have changed the numbers
+	height   int  // the level of the root at the last count; 0: not counted
+}
+
+// countedOf returns the numbers after a bulk build with a share fill of the slots.
+func countedOf(width structures.Width, pairs int, fill float64) counted {
+	g := geometries[width]
+	leaf, inner := g.shares(fill)
+	c := counted{nodes: 1, width: width}
+	each, level := leaf, pairs/leaf+2
+	for l := 0; l < depths; l++ {
+		c.beyond[l] = uint64(level * max(each-g.leastShare(), 0))
+		if level == 1 {
+			break
+		}
+		c.nodes += uint64(level)
+		c.height = l + 1
+		each, level = inner, (level+inner-1)/inner
+	}
+	return c
+}
+
+// most returns an upper bound of the nodes after n more insertions.
+//
+// A node splits when it has no free slot, and each of the new nodes has at least leastShare slots in use. So each new
+// node of a level takes leastShare insertions into that level, or slots that were in use above leastShare before, and
+// each insertion makes at most one node. Both paths keep to that; deletions don't free slots for it. The new nodes of a
+// level are the insertions into the level above.
+func (c *counted) most(n int) uint64 {
+	nodes, inserted := c.nodes, c.inserted+uint64(n)
+	if inserted == 0 {
+		return nodes
+	}
+	least := uint64(geometries[c.width].leastShare())
+	for _, beyond := range c.beyond {
+		inserted = min(inserted, (beyond+inserted)/least)
+		nodes += inserted
+	}
+	return nodes + depths // a root that splits makes one more node
+}
+
+// about returns the usual number of nodes.
+func (c *counted) about() uint64 { return c.nodes + c.inserted/4 + c.inserted/64 }
+
+// before returns about without the last n insertions.
+func (c *counted) before(n int) uint64 {
+	then := *c
+	then.inserted -= min(then.inserted, uint64(n))
+	return then.about()
+}
+
+// likely returns the usual number of slabs after n more concurrent insertions. It is somewhat above the number of
+// nodes, so that kernels find a free slab soon.
+func (c *counted) likely(n int) uint64 {
+	then := *c
+	then.inserted += uint64(n)
+	return min(then.about()+slabs.BlockSlabs/2, c.most(n))
+}
+
+type takePush struct {
+	Pool                 slabs.PoolDescription
+	Slabs, Refused, Used uint64
+	Beside, Count        uint32
+}
+
+type repairPlanPush struct {
+	Tree             Description
+	Leaves, NodeMost uint32
+}
+
+type repairNodesPush struct {
+	Tree                Description
+	Lows, Leaves, Inner uint64
+}
+
+// taking is an operation on slabs.
+type taking uint8
+
+const (
+	allocates taking = iota
+	frees
+	clears // fills with ones, and frees
+)
+
+// old returns how used nodes are freed.
+func (t *tree) old() taking {
+	if t.Shares {
+		return clears
+	}
+	return frees
+}
+
+// take records the allocation or freeing of slabs.
+func (t *tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
+	p.Pool = t.Pool.Description()
+	k.Dispatch(s, groups(int(p.Count)), p)
+}
+
+// repairIn divides scratch memory for the repair of a tree of so many leaves and inner nodes.
+func (t *tree) repairIn(p *recording.Parts, leaves, inner int) (order leafOrder, slabs, refused uint64) {
+	return t.leafOrderIn(p, leaves), p.Take(4 * inner), p.Take(4)
+}
+
+// repair rebuilds the inner nodes from the leaves, so that each leaf has a parent. No work may use the tree. A tree
+// needs this if a batch ended between the split of a node and the insertion of its separator. Errors:
+// *vk.OutOfMemoryError, *vk.LimitError; the tree is then unchanged.
+func (t *tree) repair(ctx context.Context) error {
+	v, err := t.survey(ctx)
+	if err != nil {
+		return err
+	}
+	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // without the root, which is the first
+	each := max(t.share(), minChildren)
+	inner := -1
+	for level := leaves; level > 1; inner += level {
+		level = (level + each - 1) / each
+	}
+	var size recording.Parts
+	t.repairIn(&size, leaves, inner)
+	scratch, err := vk.NewBuffer[uint32](t.Device, int(size.Used/4))
+	if err != nil {
+		return err
+	}
+	defer scratch.Free()
+	order, slabs, refused := t.repairIn(&recording.Parts{Base: scratch.Address()}, leaves, inner)
+	refusedAt := int(refused-scratch.Address()) / 4
+	taken := takePush{Slabs: slabs, Refused: refused, Count: uint32(inner)}
+
+	err = t.recordLeafOrder(t.Stream, v.listed.listing, primitives.Length{N: leaves}, order)
+	for err == nil {
+		// All kernels are made before slabs are taken, so that giving them back and the next steps can't fail for lack
+		// of a kernel.
+		var k repairKernels
+		if k, err = t.repairKernels(t.Stream); err != nil {
+			break
+		}
+		if err = t.clear(t.Stream, refused, 1); err != nil {
+			break
+		}
+		t.take(t.Stream, k.take, taken)
+		var count [1]uint32
+		if err = t.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
+			break // nothing was taken
+		}
+		err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
+		if err == nil && count[0] == 0 {
+			err = t.writeInner(ctx, k, repairNodesPush{
+				Tree: t.description(), Lows: order.lows, Leaves: order.leaves, Inner: slabs}, leaves, inner,
+				takePush{Slabs: v.listed.Inner + 4, Refused: refused, Count: uint32(old)})
+			if err == nil {
+				return nil
+			}
+		}
+		t.take(t.Stream, k.free, taken)
+		if err = joint.Error(err, t.Stream.Wait(context.WithoutCancel(ctx))); err == nil {
+			err = t.Pool.Room(ctx, blocksFor(inner))
+		}
+	}
+	t.Stream.Discard()
+	return err
+}
+
+// repairKernels are the kernels that a repair needs after it has taken slabs.
+type repairKernels struct {
+	take, free, old *vk.Kernel[takePush]
+	plan            *vk.Kernel[repairPlanPush]
+	nodes           *vk.Kernel[repairNodesPush]
+}
+
+// repairKernels makes them. Make them again after the pool has grown, because its constants may have changed.
+func (t *tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
+	if k.take, err = t.takeKernel(allocates).Kernel(t.Kernels, s); err != nil {
+		return k, err
+	}
+	if k.free, err = t.takeKernel(frees).Kernel(t.Kernels, s); err != nil {
+		return k, err
+	}
+	if k.old, err = t.takeKernel(t.old()).Kernel(t.Kernels, s); err != nil {
+		return k, err
+	}
+	if k.plan, err = t.repairPlanKernel().Kernel(t.Kernels, s); err != nil {
+		return k, err
+	}
+	k.nodes, err = t.repairNodesKernel().Kernel(t.Kernels, s)
+	return k, err
+}
+
+// writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
+func (t *tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
+	old takePush) error {
+	k.plan.Dispatch(t.Stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(max(t.share(), minChildren))})
+	k.nodes.Dispatch(t.Stream, groups(8*(inner+1)), p)
+	t.take(t.Stream, k.old, old)
+	if err := t.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	t.known = counted{width: t.width, nodes: uint64(leaves + inner + 1), unsure: true}
+	return nil
 }

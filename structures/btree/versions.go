@@ -3,48 +3,11 @@ package btree
 import (
 	"cmp"
 	"context"
-	"math"
-	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
-
-// versions holds what leaves contained at the times of open snapshots, if updates have changed them since
-// (shaders/include/btree_version.glsl). Times are those of a clock that advances with each snapshot, unless nothing has
-// changed since the snapshot before.
-//
-// Updates and queries at snapshots are ordered across streams, by the device where possible: so only one batch at a
-// time copies leaves, and a query never reads a leaf that is being changed.
-type versions struct {
-	mu      sync.Mutex // guards the clock and open: snapshots are opened and closed while queries run
-	clock   uint32     // the time of the updates that come next
-	before  uint64     // times before the clock was last restarted
-	changed bool       // there were updates since the last snapshot
-	open    []openTime // ascending
-	closed  int        // times closed since versions were last freed
-	updates uint64     // updates while a snapshot was open; each changes two leaves at most
-
-	memory versionMemory
-	stale  bool // no open snapshot needs what memory holds
-	used   int  // an upper bound of versions that are not free
-	reads  vk.Uses
-	writes *recording.Changes // the tree's
-	moved  bool               // dispatches with a moving clock write stamps (clock.go)
-	anew   bool               // the clock was restarted, and stamps may have earlier times
-
-	forgotten atomic.Uint64 // snapshots that were not closed
-}
-
-// openTime is a time for which snapshots are open.
-type openTime struct {
-	time    uint32
-	handles int
-	updates uint64 // versions.updates when it was opened
-}
 
 // versionMemory is the memory of versions. It is allocated when an update first needs it.
 type versionMemory struct {
@@ -74,148 +37,6 @@ type versionArguments struct {
 
 func (m *versionMemory) count() int { return m.kept.Len() / nodeWords }
 func (m *versionMemory) slabs() int { return m.stamps.Len() / stampWords }
-
-// arguments returns the arguments of kernels, for queries at a time, or for updates at the time of the clock.
-func (v *versions) arguments(now uint32) versionArguments {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	m := &v.memory
-	a := versionArguments{Stamps: m.stamps.Address(), Changed: m.changed.Address(), Kept: m.kept.Address(),
-		Free: m.free.Address(), Count: uint32(m.count()), Now: now}
-	if n := len(v.open); n != 0 {
-		a.Protects = v.open[n-1].time
-	}
-	return a
-}
-
-// protect reports whether a snapshot is open, so that updates must keep the leaves that they change.
-func (v *versions) protect() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.open) != 0
-}
-
-// there reports whether any leaf may have changed since the oldest open snapshot.
-func (v *versions) there() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.memory.stamps != nil && !v.stale
-}
-
-// due says what to do before updates: forget all versions (stale), or free some of them (prune).
-func (v *versions) due() (stale, prune bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.stale, v.closed >= closedAtOnce
-}
-
-// times returns the open times, ascending, and how many were closed since versions were last freed.
-func (v *versions) times() (open []uint32, closed int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	open = make([]uint32, len(v.open))
-	for i, o := range v.open {
-		open[i] = o.time
-	}
-	return open, v.closed
-}
-
-// take opens a snapshot. It returns its time, and the number of times before the clock was last restarted.
-func (v *versions) take() (time uint32, before uint64, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	last := len(v.open) - 1
-	if last >= 0 && !v.changed && v.open[last].time == v.clock-1 { // otherwise the newest snapshot is closed
-		v.open[last].handles++
-		return v.open[last].time, v.before, nil
-	}
-	if last < 0 { // no open snapshot needs a version, so the clock can restart
-		v.beginAnew()
-	}
-	if v.clock == math.MaxUint32 {
-		return 0, 0, &vk.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
-	}
-	v.open = append(v.open, openTime{v.clock, 1, v.updates})
-	v.clock++
-	v.changed = false
-	return v.clock - 1, v.before, nil
-}
-
-// beginAnew restarts the clock. No snapshot may be open.
-func (v *versions) beginAnew() {
-	v.before += uint64(max(v.clock, 1) - 1)
-	v.clock, v.stale, v.anew = 1, true, true
-}
-
-// find returns the index of a time among the open times.
-func (v *versions) find(time uint32) (int, bool) {
-	return slices.BinarySearchFunc(v.open, time, func(o openTime, time uint32) int { return cmp.Compare(o.time, time) })
-}
-
-// again opens another handle to an open time.
-func (v *versions) again(time uint64) (own uint32, before uint64, open bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if time < v.before || time-v.before > math.MaxUint32 {
-		return 0, 0, false
-	}
-	own = uint32(time - v.before)
-	i, open := v.find(own)
-	if open {
-		v.open[i].handles++
-	}
-	return own, v.before, open
-}
-
-// touched returns an upper bound of the leaves that were changed since an open time: two for each update, the leaf that
-// was copied and the one split off.
-func (v *versions) touched(time uint32) int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	i, open := v.find(time)
-	if !open { // closed meanwhile
-		return math.MaxInt
-	}
-	return int(2 * (v.updates - v.open[i].updates))
-}
-
-// leave closes a snapshot. It reports whether the last open snapshot is closed and versions are kept.
-func (v *versions) leave(time uint32) (last bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	i, open := v.find(time)
-	if !open {
-		return false
-	}
-	if v.open[i].handles--; v.open[i].handles == 0 {
-		if i == 0 { // the most frequent case: nothing is moved, even if a hundred thousand are open
-			v.open = v.open[1:]
-		} else {
-			v.open = slices.Delete(v.open, i, i+1)
-		}
-		v.closed++
-	}
-	if len(v.open) != 0 {
-		return false
-	}
-	last = !v.stale
-	v.stale, v.closed = true, 0
-	return last
-}
-
-// free frees the memory after all work that uses it.
-func (v *versions) free() {
-	m := v.memory
-	v.memory = versionMemory{}
-	v.reads.Free(func() {
-		v.writes.Free(func() {
-			m.stamps.Free()
-			m.changed.Free()
-			m.kept.Free()
-			m.free.Free()
-		})
-	})
-}
 
 func (m *versionMemory) bytes() uint64 {
 	return m.stamps.Bytes() + m.changed.Bytes() + m.kept.Bytes() + m.free.Bytes()
@@ -523,4 +344,92 @@ func (t *tree) remakes() error {
 		return ErrSnapshots
 	}
 	return nil
+}
+
+// openSnapshots are OpenSnapshots of shaders/btree/version_open.glsl.
+type openSnapshots struct {
+	Times         uint64
+	Count, Oldest uint32
+}
+
+type relinkPush struct {
+	Versions vk.Arguments[versionArguments]
+	Open     openSnapshots
+	Slabs    uint32
+}
+
+type freePush struct {
+	Versions vk.Arguments[versionArguments]
+	Open     openSnapshots
+}
+
+// prune frees the versions that no open snapshot needs, and counts the others. Nothing may use versions meanwhile.
+func (t *tree) prune(ctx context.Context) error {
+	v := &t.versions
+	times, closed := v.times()
+	if closed != 0 && len(times) != 0 {
+		open, err := vk.NewBuffer[uint32](t.Device, len(times))
+		if err != nil {
+			return err
+		}
+		defer open.Free()
+		if err := open.Upload(ctx, 0, times); err != nil {
+			return err
+		}
+		err = recording.Run(t.Stream, func() error {
+			return t.recordPrune(t.Stream, openSnapshots{open.Address(), uint32(len(times)), times[0]})
+		})
+		if err != nil {
+			return err
+		}
+		v.mu.Lock()
+		v.closed -= closed
+		v.mu.Unlock()
+	}
+	var free [1]uint32
+	err := v.memory.free.Download(ctx, 0, free[:])
+	if err == nil {
+		v.used = v.memory.count() - int(free[0])
+	}
+	return err
+}
+
+// recordPrune records the freeing of versions, after the links to them are removed.
+func (t *tree) recordPrune(s *vk.Stream, open openSnapshots) error {
+	relink, err := t.relinkKernel().Kernel(t.Kernels, s)
+	if err != nil {
+		return err
+	}
+	free, err := t.freeKernel().Kernel(t.Kernels, s)
+	if err != nil {
+		return err
+	}
+	m := &t.versions.memory
+	a := vk.NewArguments(s, t.versions.arguments(0))
+	relink.Dispatch(s, groups(m.slabs()+m.count()), relinkPush{a, open, uint32(m.slabs())})
+	free.Dispatch(s, groups(m.count()), freePush{a, open})
+	return nil
+}
+
+type morePush struct {
+	Versions vk.Arguments[versionArguments]
+	Old      uint64
+	Had      uint32
+}
+
+// recordMore records that new versions become free, in addition to those that were free before.
+func (t *tree) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint32], had int) error {
+	k, err := t.moreKernel().Kernel(t.Kernels, s)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(int(a.Count)), morePush{vk.NewArguments(s, a), old.Address(), uint32(had)})
+	return nil
+}
+
+// recordForgotten records that all versions become free, and no leaf has one.
+func (t *tree) recordForgotten(s *vk.Stream) error {
+	m := &t.versions.memory
+	m.recordUnstamped(s)
+	return t.recordMore(s, t.versions.arguments(0), nil, 0)
 }
