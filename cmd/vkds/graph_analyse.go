@@ -59,7 +59,7 @@ func newGraphBFSCommand(g *global) *cobra.Command {
 		Long: `Bfs prints each vertex with its distance from the one that --from names: the
 number of edges on a shortest path, found by a breadth-first search. If no path
 leads to a vertex, its distance is empty. With --path it prints the vertices of
-one shortest path, in their order.
+one shortest path, in their order, or none if there is no path.
 
 ` + graphHelp,
 		Example: `  vkds graph bfs karate.mtx --from 1
@@ -82,7 +82,8 @@ length of a shortest path, which is the sum of its edges' weights. Weights are
 integers from 0 to 4294967295, or 1 each if the file has none. If no path that
 is shorter than 4294967295 leads to a vertex, its distance is empty. Of equal
 edges the last one's weight counts; with --multi, the least weight does. With
---path it prints the vertices of one shortest path, in their order.
+--path it prints the vertices of one shortest path, in their order, or none if
+there is no path.
 
 ` + graphHelp,
 		Example: `  vkds graph sssp roads.gr.gz --from 4711
@@ -286,7 +287,7 @@ vertices, each as often, so that vertices near them rank high.
 					if o.Personalization == nil {
 						o.Personalization = make([]float32, l.CSR.Vertices)
 					}
-					o.Personalization[v]++
+					o.Personalization[v] = 1
 				}
 				r, err := z.PageRank(ctx, o)
 				if err != nil {

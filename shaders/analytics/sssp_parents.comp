@@ -10,28 +10,51 @@ layout(push_constant, std430) uniform Push {
     Rows graph;
     uvec2 distances;
     uvec2 parents;   // ~0: none yet
-    uvec2 more;      // a word, 0 before; set to 1 if another pass may find more
-    uint zero;       // 1: arcs of weight 0 from vertices that have a parent; 0: all other arcs
+    uvec2 control;   // four words each of a step, of the next one, and of the one after it (these take turns): the
+                     // workgroups of its dispatches, in three dimensions, and the length of its queue; then a word that
+                     // is set to 1 if arcs of weight 0 lead to vertices without a parent
+    uvec2 queues;    // two, which take turns: the vertices that have taken a parent in a step
+    uint mode;
+    uint step;
     uint dispatch;
     uint dispatches;
 };
 
+const uint MODE_POSITIVE = 0u;   // arcs of weights above 0, of all vertices
+const uint MODE_ZERO = 1u;       // arcs of weight 0, of all vertices with a parent
+const uint MODE_QUEUE = 2u;      // arcs of weight 0, of the vertices in the step's queue
+const uint CONTROL_ZERO = 12u;
+const uint MOST_GROUPS = 65535u;   // in a dimension, on every device
+
 uvec2 parent_at(uint v) { return address_at(parents, v, 2u); }
+uvec2 groups_at(uint s) { return address_at(control, s % 3u, 4u); }
+uvec2 count_at(uint s) { return address_add(groups_at(s), 12u); }
+uvec2 queue_at(uint s, uint i) { return address_at(queues, (s & 1u) * graph.vertices + i, 2u); }
 
 void look(uint v, uint distance, uint u, uint weight) {
     uint at = plain_load_at(distances, u);
     if (at == ~0u || at < distance || at - distance != weight) return;
     if (atomic_load(parent_at(u)) != ~0u) return;
-    bool now = (weight == 0u) == (zero != 0u), took = now && atomic_cas(parent_at(u), ~0u, v) == ~0u;
-    if (zero == 0u ? !now : took) atomic_or(more, 1u);
+    if ((weight == 0u) != (mode != MODE_POSITIVE)) {
+        if (weight == 0u) atomic_or(address_at(control, CONTROL_ZERO, 2u), 1u);
+        return;
+    }
+    if (atomic_cas(parent_at(u), ~0u, v) != ~0u || mode == MODE_POSITIVE) return;
+    uint i = atomic_add(count_at(step + 1u), 1u);
+    if (i >= graph.vertices) return;
+    plain_store(queue_at(step + 1u, i), u);
+    uint groups = min(i / WORKGROUP / max(dispatches, 1u) + 1u, MOST_GROUPS);
+    if (atomic_load(groups_at(step + 1u)) < groups) atomic_max(groups_at(step + 1u), groups);
 }
 
-void main() {
-    uint v = workgroup_of_all(dispatch, dispatches) * WORKGROUP + workgroup_lane(), distance = 0u;
+// Looks along the arcs of WORKGROUP of the step's vertices. Collective over the workgroup.
+void look_from(uint first, uint count) {
+    uint k = first + workgroup_lane(), v = 0u, distance = 0u;
     Row part = row_none();
-    if (v < graph.vertices) {
+    if (k < count) {
+        v = mode != MODE_QUEUE ? k : min(plain_load(queue_at(step, k)), graph.vertices - 1u);
         distance = plain_load_at(distances, v);
-        if (distance != ~0u && (zero == 0u || atomic_load(parent_at(v)) != ~0u)) part = row_of(graph, v);
+        if (distance != ~0u && (mode == MODE_POSITIVE || atomic_load(parent_at(v)) != ~0u)) part = row_of(graph, v);
     }
     uint total = stage_put(v, part, distance);
     for (uint lane = workgroup_lane(); lane < total; lane += WORKGROUP) {
@@ -43,4 +66,14 @@ void main() {
             place = place_behind(graph, place, stage_step(i));
         } while (LANES_GO_ON && place != PLACE_NONE && rounds-- != 0u);
     }
+    barrier();
+}
+
+void main() {
+    uint group = workgroup_of_all(dispatch, dispatches);
+    if (group == 0u && workgroup_lane() == 0u)   // the step before has read them
+        plain_store4(groups_at(step + 2u), uvec4(1u, 1u, 1u, 0u));
+    uint count = mode != MODE_QUEUE ? graph.vertices : min(plain_load(count_at(step)), graph.vertices);
+    uint apart = gl_NumWorkGroups.x * gl_NumWorkGroups.y * max(dispatches, 1u);
+    for (; group < (count + WORKGROUP - 1u) / WORKGROUP; group += apart) look_from(group * WORKGROUP, count);
 }

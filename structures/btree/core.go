@@ -190,7 +190,7 @@ func (t *tree) empty(ctx context.Context) error {
 
 // Clear removes all pairs, and keeps the memory. Errors: vk.ErrUnsubmitted (Finish), the context's.
 func (t *tree) Clear(ctx context.Context) error {
-	if err := t.EnterAlone(ctx); err != nil {
+	if err := t.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer t.Leave()
@@ -239,7 +239,7 @@ var savedFill = transfer.Parameter{Structure: "btree", Name: "fill", Option: "Fi
 // streams. Errors: w's, structures.ErrChanged if streams have changed the tree meanwhile, the context's, those of
 // Chunks.
 func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := t.EnterAfter(ctx); err != nil {
+	if err := t.EnterAfterChanges(ctx); err != nil {
 		return 0, err
 	}
 	defer t.Leave()

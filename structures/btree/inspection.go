@@ -166,7 +166,7 @@ func (t *tree) survey(ctx context.Context) (survey, error) {
 
 // Len returns the number of pairs. It reads all nodes, and keeps memory for their list, about 6 bytes for each node.
 func (t *tree) Len(ctx context.Context) (uint64, error) {
-	if err := t.EnterAfter(ctx); err != nil {
+	if err := t.EnterAfterChanges(ctx); err != nil {
 		return 0, err
 	}
 	defer t.Leave()
@@ -175,7 +175,7 @@ func (t *tree) Len(ctx context.Context) (uint64, error) {
 }
 
 func (t *tree) Stats(ctx context.Context) (Stats, error) {
-	if err := t.EnterAfter(ctx); err != nil {
+	if err := t.EnterAfterChanges(ctx); err != nil {
 		return Stats{}, err
 	}
 	defer t.Leave()

@@ -197,7 +197,7 @@ func (t *tree) Reserve(ctx context.Context, n int) error {
 	if n < 0 || n > maxPairs {
 		return &vk.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d is not between 0 and 2^32", n)}
 	}
-	if err := t.EnterAlone(ctx); err != nil {
+	if err := t.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer t.Leave()
@@ -219,7 +219,7 @@ func (t *tree) Reserve(ctx context.Context, n int) error {
 }
 
 func (t *tree) Grow(ctx context.Context, nodes int) error {
-	if err := t.EnterAlone(ctx); err != nil {
+	if err := t.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer t.Leave()

@@ -162,7 +162,7 @@ func (c *core) contains(ctx context.Context, n int, keys, found pipeline.Column)
 }
 
 func (c *core) clear(ctx context.Context) error {
-	if err := c.EnterAlone(ctx); err != nil {
+	if err := c.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer c.Leave()

@@ -67,7 +67,7 @@ const (
 
 // checkAll is Inspection.Check.
 func (g *Graph) checkAll(ctx context.Context) error {
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer g.h.Leave()

@@ -68,7 +68,7 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	}
 	ctx, end := g.handle().Progress.Begin(ctx)
 	defer end()
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
 	defer g.h.Leave()

@@ -211,7 +211,7 @@ func (g *Graph) made() bool { return g.handle().Gate != nil }
 
 // inside runs call as a call that may change the graph.
 func (g *Graph) inside(ctx context.Context, call func() error) error {
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer g.h.Leave()

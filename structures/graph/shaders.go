@@ -88,7 +88,7 @@ func (x inShaders) UsedOn(s *vk.Stream) { x.g.handle().UsedOn(s) }
 
 func (x inShaders) Grow(ctx context.Context, pending int, stuck bool) error {
 	g := x.g
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer g.h.Leave()

@@ -67,7 +67,7 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 func (g *Graph) Rehash(ctx context.Context) error {
 	ctx, end := g.handle().Progress.Begin(ctx)
 	defer end()
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer g.h.Leave()
@@ -83,7 +83,7 @@ func (g *Graph) Rehash(ctx context.Context) error {
 
 // Clear removes all edges and vertices.
 func (g *Graph) Clear(ctx context.Context) error {
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer g.h.Leave()
@@ -146,7 +146,7 @@ const (
 
 // stats is Inspection.Stats.
 func (g *Graph) stats(ctx context.Context) (Stats, error) {
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return Stats{}, err
 	}
 	defer g.h.Leave()

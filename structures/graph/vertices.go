@@ -53,7 +53,7 @@ func (g *Graph) DeleteVertices(ctx context.Context, ids []uint32) ([]structures.
 }
 
 func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []structures.Status, deletes bool) error {
-	if err := g.handle().EnterAlone(ctx); err != nil {
+	if err := g.handle().EnterAfterAll(ctx); err != nil {
 		return pipeline.NotBegun(status, len(ids), err)
 	}
 	defer g.h.Leave()

@@ -17,7 +17,7 @@ import (
 func (l *lsm) cleanup(ctx context.Context) error {
 	ctx, end := l.core.Progress.Begin(ctx)
 	defer end()
-	if err := l.core.EnterAlone(ctx); err != nil {
+	if err := l.core.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
@@ -263,7 +263,7 @@ func (l *lsm) giveBack(capacity int) {
 }
 
 func (l *lsm) trim() error {
-	if err := l.core.EnterAfter(context.Background()); err != nil {
+	if err := l.core.EnterAfterChanges(context.Background()); err != nil {
 		return err
 	}
 	defer l.core.Leave()
@@ -274,7 +274,7 @@ func (l *lsm) trim() error {
 func (l *lsm) maintain(ctx context.Context) error {
 	ctx, end := l.core.Progress.Begin(ctx)
 	defer end()
-	if err := l.core.EnterAlone(ctx); err != nil {
+	if err := l.core.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()

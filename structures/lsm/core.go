@@ -99,7 +99,7 @@ func (l *lsm) reserve(ctx context.Context, n int) error {
 	case n > MaxPairs:
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: tooMany(uint64(n))}
 	}
-	if err := l.core.EnterAlone(ctx); err != nil {
+	if err := l.core.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
@@ -201,7 +201,7 @@ func single(keys []uint64) (ranges []structures.Range[uint64]) {
 
 // ready enters for a batch from Go slices, and cleans up if a cleanup is due.
 func (l *lsm) ready(ctx context.Context) error {
-	if err := l.core.EnterAlone(ctx); err != nil {
+	if err := l.core.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	return gate.Unless(l.core.Leave, func() error { return l.upkeep(ctx) })
@@ -273,7 +273,7 @@ func (l *lsm) measure(ctx context.Context) (pairs, tombstones uint64, err error)
 }
 
 func (l *lsm) clear(ctx context.Context) error {
-	if err := l.core.EnterAfter(ctx); err != nil {
+	if err := l.core.EnterAfterChanges(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()

@@ -179,7 +179,7 @@ func (t *table) Rehash(ctx context.Context, buckets int) error {
 
 // Clear removes all pairs. The number of buckets stays.
 func (t *table) Clear(ctx context.Context) error {
-	err := t.EnterAlone(ctx)
+	err := t.EnterAfterAll(ctx)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ type Stats struct {
 }
 
 func (t *table) Stats(ctx context.Context) (Stats, error) {
-	if err := t.EnterAfter(ctx); err != nil {
+	if err := t.EnterAfterChanges(ctx); err != nil {
 		return Stats{}, err
 	}
 	defer t.Leave()

@@ -93,7 +93,7 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipel
 func (a *array) update(ctx context.Context, o pipeline.Operations) error {
 	ctx, end := a.core.Progress.Begin(ctx)
 	defer end()
-	if err := a.core.EnterAlone(ctx); err != nil {
+	if err := a.core.EnterAfterAll(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer a.core.Leave()
@@ -103,7 +103,7 @@ func (a *array) update(ctx context.Context, o pipeline.Operations) error {
 func (a *array) apply(ctx context.Context, o pipeline.Operations) error {
 	ctx, end := a.core.Progress.Begin(ctx)
 	defer end()
-	if err := a.core.EnterAlone(ctx); err != nil {
+	if err := a.core.EnterAfterAll(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer a.core.Leave()
@@ -119,7 +119,7 @@ func (a *array) len(ctx context.Context) (uint64, error) {
 }
 
 func (a *array) clear(ctx context.Context) error {
-	if err := a.core.EnterAfter(ctx); err != nil {
+	if err := a.core.EnterAfterChanges(ctx); err != nil {
 		return err
 	}
 	defer a.core.Leave()
@@ -138,7 +138,7 @@ func (a *array) reserve(ctx context.Context, n int) error {
 	case n > MaxPairs:
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: full(n)}
 	}
-	if err := a.core.EnterAlone(ctx); err != nil {
+	if err := a.core.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	defer a.core.Leave()

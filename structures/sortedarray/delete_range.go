@@ -14,7 +14,7 @@ import (
 
 func (a *array) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges, a.core.Width())
-	if err := a.core.EnterAlone(ctx); err != nil {
+	if err := a.core.EnterAfterAll(ctx); err != nil {
 		return d.NotBegun(err)
 	}
 	defer a.core.Leave()

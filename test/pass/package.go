@@ -1,8 +1,10 @@
 package pass
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -19,7 +21,7 @@ type Tests struct {
 	// Passes are those in which these tests can find something that they find in no other. Empty means all.
 	Passes string
 	// InAll are the passes of "make test". It runs all of them, and most of its time is compilers', so it leaves out
-	// more than "make stress", which has each pass by itself. Empty means Passes.
+	// more than "make stress", which has each pass by itself. Empty means Passes, and "none" that other runs have them.
 	InAll string
 	// Only are patterns of the tests that "make test" has in a pass, and Except of those that it doesn't have.
 	Only, Except map[string]string
@@ -38,6 +40,8 @@ type Tests struct {
 // Host is for packages whose work is the host's.
 var Host = Tests{Passes: "8", NoThreads: true,
 	Why: "what the host does is the same on every driver, and the kernels are those of other tests"}
+
+const allPasses = "4 8 16 swiftshader validated"
 
 // Patterns of tests that other passes leave to that at 8 lanes. Examples make calls of tests, and keys of 64 bits need
 // half of all kernels.
@@ -82,6 +86,9 @@ func (t Tests) Begin() {
 // choose returns the flags of the tests in a pass, or false if they are no part of it. all says that "make test" runs,
 // and skipped returns the tests that were skipped in an earlier pass, or false if that isn't known.
 func (t Tests) choose(pass string, all bool, skipped func(pass string) ([]string, bool)) (map[string]string, bool) {
+	if !has(allPasses, pass) {
+		return nil, true // of emulated systems, which run everything
+	}
 	in := t.Passes
 	if all && t.InAll != "" {
 		in = t.InAll
@@ -131,6 +138,9 @@ func skippedIn(pass string) (names []string, known bool) {
 		return nil, false
 	}
 	verdicts, err := os.ReadFile(strings.Replace(of, "%s", pass, 1))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false // that pass is no part of this run
+	}
 	if err != nil {
 		panic(err)
 	}

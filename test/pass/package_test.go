@@ -37,6 +37,7 @@ func TestPackage(t *testing.T) {
 		require.Equal(t, all, is(pass, true, skipped), pass)
 	}
 	require.Equal(t, " skip  run ", is("8", true, unknown), "what other passes skipped isn't known")
+	require.Equal(t, " skip  run ", is("wine", false, unknown), "an emulated system has all tests")
 
 	flags, part := Host.choose("8", true, unknown)
 	require.True(t, part)

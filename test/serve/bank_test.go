@@ -20,8 +20,10 @@ const (
 
 // openBank lets tellers move money between their accounts until closed is called. One MSET is one transfer: it writes
 // all accounts of the teller, and the number of the transfer. One MGET is one audit: it must see each teller's funds
-// whole, whatever is killed, and no transfer gone that was answered.
+// whole, whatever is killed, and no transfer gone that was answered. It opens when all servers take part: before, a
+// cluster waits for one that was killed.
 func openBank(t *testing.T, all []*server) (closed func()) {
+	same(t, all)
 	ctx, stop := context.WithCancel(t.Context())
 	var g sync.WaitGroup
 	var transfers, audits [tellers]int

@@ -66,12 +66,12 @@ func (h *Handle) EnterQuery(ctx context.Context) error {
 	return gate.Unless(h.LeaveShared, func() error { return h.Changes.Rest(ctx) })
 }
 
-// EnterAfter is Enter for a call that comes after the changes that streams have submitted. Leave ends it. Error also:
-// vk.ErrUnsubmitted.
-func (h *Handle) EnterAfter(ctx context.Context) error { return h.enter(ctx, &h.Changes.Uses) }
+// EnterAfterChanges is Enter for a call that comes after the changes that streams have submitted. Leave ends it. Error
+// also: vk.ErrUnsubmitted.
+func (h *Handle) EnterAfterChanges(ctx context.Context) error { return h.enter(ctx, &h.Changes.Uses) }
 
-// EnterAlone is EnterAfter for a call that comes after all work that streams have submitted.
-func (h *Handle) EnterAlone(ctx context.Context) error { return h.enter(ctx, &h.Uses) }
+// EnterAfterAll is EnterAfterChanges for a call that comes after all work that streams have submitted.
+func (h *Handle) EnterAfterAll(ctx context.Context) error { return h.enter(ctx, &h.Uses) }
 
 func (h *Handle) enter(ctx context.Context, earlier *vk.Uses) error {
 	if err := h.Enter(ctx); err != nil {

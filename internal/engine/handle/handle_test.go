@@ -30,8 +30,8 @@ func TestNotOpen(t *testing.T) {
 	require.Zero(t, closed.Metrics().Bytes)
 	for want, h := range map[error]*Handle{vk.ErrNotOpen: {}, vk.ErrClosed: closed} {
 		require.Equal(t, want, h.EnterQuery(t.Context()))
-		require.Equal(t, want, h.EnterAfter(t.Context()))
-		require.Equal(t, want, h.EnterAlone(t.Context()))
+		require.Equal(t, want, h.EnterAfterChanges(t.Context()))
+		require.Equal(t, want, h.EnterAfterAll(t.Context()))
 		require.Equal(t, want, h.Prepare(t.Context(), func() recording.Table { t.Error("listed"); return nil }))
 		require.Zero(t, Describe(h, func() int { t.Error("described"); return 1 }))
 		h.UsedOn(testdevice.Stream(t, d))
@@ -54,11 +54,11 @@ func TestEnter(t *testing.T) {
 			if query == nil {
 				h.LeaveShared()
 			}
-			require.Equal(t, after, h.EnterAfter(t.Context()))
+			require.Equal(t, after, h.EnterAfterChanges(t.Context()))
 			if after == nil {
 				h.Leave()
 			}
-			require.Equal(t, alone, h.EnterAlone(t.Context()))
+			require.Equal(t, alone, h.EnterAfterAll(t.Context()))
 			if alone == nil {
 				h.Leave()
 			}

@@ -47,7 +47,8 @@ type Batch struct {
 	pipeline.Order // of the keys, if known
 }
 
-// Core is the common part of a sorted array and an LSM. Its Reader answers their queries.
+// Core is the common part of a sorted array and an LSM. Its Reader answers their queries. EnterAfterChanges and
+// EnterQuery settle; Enter and EnterShared are the gate's, and don't.
 type Core struct {
 	handle.Handle
 	*ordered.Reader
@@ -105,13 +106,15 @@ func (c *Core) Widths() primitives.Widths {
 // allKeysAt is the index in Rows of the range of all keys, after the rows of the stack.
 const allKeysAt = 4 * runs.StackRows
 
-// EnterQuery, EnterAfter and EnterAlone are those of the handle. They also settle dropped updates.
+// EnterQuery, EnterAfterChanges and EnterAfterAll are those of the handle. They also settle dropped updates.
 func (c *Core) EnterQuery(ctx context.Context) error { return c.settle(c.Handle.EnterQuery(ctx)) }
 
-func (c *Core) EnterAfter(ctx context.Context) error { return c.settle(c.Handle.EnterAfter(ctx)) }
+func (c *Core) EnterAfterChanges(ctx context.Context) error {
+	return c.settle(c.Handle.EnterAfterChanges(ctx))
+}
 
-func (c *Core) EnterAlone(ctx context.Context) error {
-	if err := c.Handle.EnterAlone(ctx); err != nil {
+func (c *Core) EnterAfterAll(ctx context.Context) error {
+	if err := c.Handle.EnterAfterAll(ctx); err != nil {
 		return err
 	}
 	return gate.Unless(c.Handle.Leave, func() error { return c.settle(c.Changes.Rest(ctx)) })

@@ -10,7 +10,8 @@ import (
 )
 
 // Path returns the vertices of a path from the source of a search to a vertex, both included, by the Parents of its
-// result. It returns nil if no path leads there, or if parents form a cycle, and panics if there is no such vertex.
+// result. It returns nil if no path leads there, or if parents form a cycle, and panics if parents name a vertex that
+// there isn't.
 func Path(parents []uint32, to uint32) []uint32 {
 	if parents[to] == Unreached {
 		return nil
@@ -27,56 +28,91 @@ func Path(parents []uint32, to uint32) []uint32 {
 }
 
 type parentsPush struct {
-	Graph                    rowsPush
-	Distances, Parents, More uint64
-	Zero                     uint32
-	Part                     dispatched
-	_                        uint32
+	Graph                               rowsPush
+	Distances, Parents, Control, Queues uint64
+	Mode, Step                          uint32
+	Part                                dispatched
 }
 
-// zeroPasses are passes over arcs of weight 0 that are recorded at a time.
-const zeroPasses = 8
+// The modes of shaders/analytics/sssp_parents.comp.
+const (
+	positiveArcs = iota // of all vertices
+	zeroArcs            // of all vertices
+	zeroArcsOfQueue
+)
+
+// controlOfParents is the number of words that tell how steps get on: four for each of three steps, and one.
+const controlOfParents = 13
+
+// zeroSteps are steps along arcs of weight 0 that are recorded at a time.
+const zeroSteps = 64
 
 // shortestParents returns the parents of shortest paths whose lengths are known. First each vertex takes one whose arc
 // has a weight above 0. Vertices that only arcs of weight 0 lead to take one that has a parent already, so that no
-// parents form a cycle: pass by pass, until none is left.
+// parents form a cycle: step by step, from the vertices that have taken one in the last step.
 func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32]) (_ []uint32, all time.Duration,
 	err error) {
-	var parents, more *vk.Buffer[uint32]
-	if err := w.rooms(room{"parents", w.vertices, &parents}, room{"more", 1, &more}); err != nil {
+	var parents, control, queues *vk.Buffer[uint32]
+	if err := w.rooms(room{"parents", w.vertices, &parents}, room{"parents control", controlOfParents, &control},
+		room{"parents queues", 2 * w.vertices, &queues}); err != nil {
 		return nil, 0, err
 	}
-	pass := func(zero uint32) error {
-		push := parentsPush{w.push, distances.Address(), parents.Address(), more.Address(), zero, dispatched{}, 0}
-		return cmp.Or(recording.Clear(w.kernels, w.s, more.Address(), 1), inDispatches(w, w.parentsKernel(),
-			groups(w.vertices, linkGroup), w.dispatches(), func(part dispatched) parentsPush {
-				push.Part = part
-				return push
-			}))
+	push := parentsPush{w.push, distances.Address(), parents.Address(), control.Address(), queues.Address(), 0, 0,
+		dispatched{}}
+	dispatches := uint32(w.dispatches())
+	pass := func(mode, step uint32) error {
+		push.Mode, push.Step = mode, step
+		k, err := w.parentsKernel().Kernel(w.kernels, w.s)
+		if err != nil {
+			return err
+		}
+		w.s.Concurrent(func() {
+			for i := range dispatches {
+				push.Part = dispatched{i, dispatches}
+				if mode == zeroArcsOfQueue {
+					k.DispatchIndirect(w.s, control, 16*int(step%3), push)
+				} else {
+					k.Dispatch(w.s, groups(groups(w.vertices, linkGroup), int(dispatches)), push)
+				}
+			}
+		})
+		return nil
 	}
-	for zero := uint32(0); ; zero = 1 {
+	for step := uint32(0); ; {
+		next := step
 		took, err := w.do(func() error {
-			if zero == 0 {
+			if step == 0 {
+				next++
 				w.s.Fill(parents, 0, 4*w.vertices, Unreached)
 				w.s.Fill(parents, 4*int(source), 4, source)
-				return pass(0)
+				return cmp.Or(recording.Clear(w.kernels, w.s, control.Address(), controlOfParents),
+					pass(positiveArcs, 0))
 			}
-			for range w.passes(zeroPasses) {
-				if err := pass(1); err != nil {
+			for range zeroSteps {
+				mode := uint32(zeroArcsOfQueue)
+				if next == 1 {
+					mode = zeroArcs
+				}
+				if err := pass(mode, next); err != nil {
 					return err
 				}
+				next++
 			}
 			return nil
 		})
 		if err != nil {
 			return nil, 0, err
 		}
-		all += took
-		left, err := w.download(more, 1)
+		all, step = all+took, next
+		words, err := w.download(control, controlOfParents)
 		if err != nil {
 			return nil, 0, err
 		}
-		if left[0] == 0 {
+		left := words[4*(step%3)+3]
+		if step == 1 {
+			left = words[controlOfParents-1] // whether arcs of weight 0 lead on
+		}
+		if left == 0 {
 			words, err := w.download(parents, w.vertices)
 			return words, all, err
 		}

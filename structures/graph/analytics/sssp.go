@@ -14,7 +14,8 @@ type SSSPOptions struct {
 	// Delta is the width of the buckets of near and far vertices, in units of weights. 0 means 128 mean weights divided
 	// by the mean number of arcs of a vertex, at least 1.
 	Delta uint32
-	// Parents asks for SSSPResult.Parents, too: one more pass over all arcs, and further ones if arcs have weight 0.
+	// Parents asks for SSSPResult.Parents, too. It takes one more pass over all arcs, and if arcs have weight 0,
+	// another one and a step for each arc of the longest chain of these.
 	Parents bool
 }
 

@@ -91,8 +91,8 @@ func requirePaths(t *testing.T, rows [][]neighbor, source uint32, r SSSPResult) 
 func TestPathsOfZeroWeights(t *testing.T) {
 	d := testdevice.Open(t)
 	rng := rand.New(rand.NewPCG(5, 5))
-	chain := &edges{name: "chain", vertices: 300}
-	for v := range chain.vertices - 1 {
+	chain := &edges{name: "chain", vertices: 1000}
+	for v := range chain.vertices - 1 { // more steps than are recorded at a time
 		chain.add(v, v+1, 0)
 		chain.add(v+1, v, 0)
 	}
