@@ -62,7 +62,9 @@ func TestOtherPeers(t *testing.T) {
 	var types *TypesError
 	require.ErrorAs(t, err, &types)
 	require.Zero(t, first.raft.CurrentTerm(), "no vote was given")
-	require.NoError(t, first.Close())
+	if err := first.Close(); err != nil { // it asks the others again and again: it may have met one, and ends then, too
+		require.True(t, errors.As(err, &peers) || errors.As(err, &types), "%v", err)
+	}
 }
 
 // A cluster starts when all have met. One that has lost its folder is refused, by name, unless it says so and all
