@@ -59,6 +59,7 @@ TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
   VK.COUNT LO HI             how many there are
   VK.FLOOR KEY, VK.CEIL KEY  the nearest pair that is not above or below a key
   VK.TOP N [LEAST]           the pairs with the greatest values, or the least
+  VK.CHANGES N [LIMIT M]     the changes after number N ($: the last one's number)
   VK.SNAPSHOT NAME           save all pairs as DIR/exported/NAME.vkds
 
 - and + are the first and the last key. Keys and values are numbers, times or
@@ -88,7 +89,8 @@ addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 	flags.Uint64Var(&s.maxKeys, "max-keys", 0, "refuse new keys from this `number` on (default: no limit)")
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
 		"READONLY, with what is at most this `time` old")
-	flags.StringVar(&s.changes, "changes", "", "`file` to which each change is written, as CSV")
+	flags.StringVar(&s.changes, "changes", "", "`file` to which each change is written, as CSV; this server\n"+
+		"alone writes it")
 	flags.StringVar(&s.passwordFile, "password-file", "", "`file` with the password that clients must give")
 	flags.BoolVar(&s.anyone, "anyone", false, "let other machines in without a password, as clients,\n"+
 		"and with --peers as servers without --tls-ca")

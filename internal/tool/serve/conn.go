@@ -340,6 +340,7 @@ func (c *conn) refuse(err error, key uint64) {
 	var full *replica.FullError
 	var unknown *replica.UnknownError
 	var gone *replica.GoneError
+	var ahead *replica.AheadError
 	text := "ERR " + err.Error()
 	switch {
 	case errors.As(err, &not) && not.Leader != "":
@@ -351,6 +352,8 @@ func (c *conn) refuse(err error, key uint64) {
 		text = "OOM " + err.Error()
 	case errors.As(err, &gone):
 		text = "GONE " + err.Error()
+	case errors.As(err, &ahead):
+		text = "AHEAD " + err.Error()
 	case errors.As(err, &unknown):
 		text = "UNKNOWN " + err.Error()
 	}

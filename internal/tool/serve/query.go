@@ -30,8 +30,7 @@ const (
 	mostHeld = 4 * mostPairs
 )
 
-var errRoom = fmt.Errorf("the answers of all connections have %d pairs already, which wait to be taken: ask for %d at "+
-	"a time (LIMIT), or later", mostHeld, fewPairs)
+var errRoom = fmt.Errorf("too many answers wait to be taken: ask for at most %d pairs at a time, or later", fewPairs)
 
 // room waits until the answers of all connections leave room for so many pairs, and returns what gives it back. Clients
 // that don't take their answers may hold it for long, so others are refused after a while.
@@ -194,18 +193,18 @@ func (c *conn) answerSome(all []query) int {
 	for room := uint64(max(all[0].limit, fewPairs)); ; {
 		leave, err := c.room(room)
 		if err == nil {
+			n, wide := len(all), errWide(0)
 			err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
-				var wide errWide
-				for err = answer(ctx, v, all, room); errors.As(err, &wide) && len(all) > 1; {
-					all = all[:len(all)/2]
-					err = answer(ctx, v, all, room)
+				for err = answer(ctx, v, all[:n], room); errors.As(err, &wide) && n > 1; {
+					n /= 2
+					err = answer(ctx, v, all[:n], room)
 				}
 				return err
 			})
-			var wide errWide
-			if errors.As(err, &wide) && wide <= mostPairs { // it waits for room while others may write
+			all = all[:n]
+			if errors.As(err, &wide) && wide <= mostPairs { // it waits for room while others insert: an eighth more
 				leave()
-				room = uint64(wide)
+				room = min(uint64(wide)+uint64(wide)/8, mostPairs)
 				continue
 			}
 			defer leave()
@@ -378,13 +377,14 @@ func (c *conn) top(args [][]byte) {
 		return
 	}
 	best := &ranking{least: least}
-	leave := func() {}
+	c.flush() // its answers need room, too
+	leave, err := c.room(n)
+	if err != nil {
+		c.refuse(err, 0)
+		return
+	}
+	defer leave()
 	err = c.alone(func(ctx context.Context, x replica.Snapshot) error {
-		l, err := c.room(n)
-		if err != nil {
-			return err
-		}
-		leave = l
 		for pairs, err := range x.Chunks(ctx) {
 			if err != nil {
 				return err
@@ -399,7 +399,6 @@ func (c *conn) top(args [][]byte) {
 		c.refuse(err, 0)
 		return
 	}
-	defer leave()
 	slices.SortFunc(best.pairs, best.compare)
 	c.out = redcon.AppendArray(c.out, 2*len(best.pairs))
 	for _, p := range best.pairs {

@@ -595,6 +595,12 @@ func TestRoom(t *testing.T) {
 		require.Eventually(t, func() bool { return s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
 			"all is given back")
 	}
+	top, scanned := dial(t, address), make(chan string, 1)
+	go func() { scanned <- top.pipeline("VK.TOP 5000")[0] }()
+	time.Sleep(100 * time.Millisecond)
+	require.Contains(t, c.pipeline("VK.SNAPSHOT meanwhile")[0], "meanwhile.vkds")
+	require.Empty(t, scanned, "others read all pairs while it waits for room")
+	require.Equal(t, "-ERR "+errRoom.Error(), <-scanned)
 	s.held.Release(mostHeld)
 
 	ours, theirs := net.Pipe()
@@ -706,7 +712,7 @@ func TestChanges(t *testing.T) {
 		[2]string{"VK.CHANGES 0", "[:6 1 11 2 20 2 25 1 nil 3 30 3 nil]"},
 		[2]string{"VK.CHANGES 2 LIMIT 2", "[:4 2 25 1 nil]"}, [2]string{"VK.CHANGES 6", "[:6]"},
 		[2]string{"VK.CHANGES $", "[:6]"},
-		[2]string{"VK.CHANGES 7", "-GONE the last change is 6, before 7"},
+		[2]string{"VK.CHANGES 7", "-AHEAD the last change here is 6, before 7"},
 		[2]string{"VK.CHANGES x", "-ERR the number of a change is an integer, or $ for that of the last one"},
 		[2]string{"VK.CHANGES 1 LIMIT 0", "-ERR LIMIT is from 1 to 65536"},
 		[2]string{"VK.CHANGES 1 2", "-ERR syntax error"})

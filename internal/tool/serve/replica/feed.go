@@ -2,105 +2,98 @@ package replica
 
 import (
 	"bufio"
-	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
 )
 
-// feed writes changes to a file as they are applied: CSV with the number of the change, the key, and the value,
-// which is empty if the key was deleted. If a file lacks changes that are no longer in the log, it gets all pairs: a
-// line with number 0 alone, which says that what was before is void, the pairs, each with number 0, and a line with
-// only the number of the last change that they have.
+// feed writes changes to a file as they are applied: CSV with the number of the change, the key, and the value, which
+// is empty if the key was deleted. A file begins with a line of number 0 that has no key; its value is the name of the
+// file, a number made by chance. If the file lacks changes that are no longer in the log, the same line comes again:
+// all before it is void. Then come all pairs, each with number 0, and a line with only the number of the last change
+// that they have.
+//
+// The log's store has the name, and how long the file was when the disk last had all of it. At the start the file is
+// cut there, and the log has what comes next. The file is locked while it is written.
 type feed struct {
 	types Types
+	log   *log
 	file  *os.File
 	w     *bufio.Writer
-	last  uint64 // the last change in the file; 0: none, or the pairs were not written to their end
+	name  uint64
+	last  uint64 // the last change in the file; 0: none
 	line  []byte
 }
 
-// feedKey is where the folder remembers the file that it has begun.
-var feedKey = []byte("vkds.feed")
+// feedKey is where the folder remembers the file's name, its length, and the number of its last change.
+var feedKey = []byte("vkds.changes")
 
-const feedHead = "change,key,value\n"
+func feedHead(name uint64) string { return fmt.Sprintf("change,key,value\n0,,%d\n", name) }
 
-// openFeed opens the file, or makes it. A file that has something is refused unless this folder has written it.
+// openFeed opens the file, or makes it. A file that has something is refused unless it is the one that this folder has
+// written last.
 func openFeed(path string, types Types, log *log) (*feed, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	known, err := log.recall(feedKey)
-	if err != nil {
-		return nil, err
-	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	f := &feed{types: types, file: file, w: bufio.NewWriterSize(file, 1<<16)}
-	size, err := file.Seek(0, io.SeekEnd)
-	switch {
-	case err != nil:
-	case size == 0:
-		if err = log.Set(feedKey, []byte(path)); err == nil {
-			_, err = f.w.WriteString(feedHead)
-			err = errors.Join(err, f.sync())
-		}
-	case string(known) != path:
-		err = fmt.Errorf("%s is not empty, and no changes of this server are in it", path)
-	default:
-		err = f.resume(size)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
+	f := &feed{types: types, log: log, file: file, w: bufio.NewWriterSize(file, 1<<16)}
+	if err := f.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("--changes %s: %w", path, err), file.Close())
 	}
 	return f, nil
 }
 
-// resume finds the last whole line, and removes what is after it.
-func (f *feed) resume(size int64) error {
-	from := max(0, size-1<<16)
-	tail := make([]byte, size-from)
-	if _, err := f.file.ReadAt(tail, from); err != nil {
+// begin finds the place where the file goes on.
+func (f *feed) begin() error {
+	info, err := f.file.Stat()
+	if err != nil {
 		return err
 	}
-	for {
-		end := bytes.LastIndexByte(tail, '\n')
-		if end < 0 {
-			return &DamagedError{f.file.Name(), errors.New("it has no line")}
-		}
-		begin := bytes.LastIndexByte(tail[:end], '\n') + 1
-		number, ok := f.parse(tail[begin:end])
-		if ok || from == 0 && begin == 0 && string(tail[:end+1]) == feedHead {
-			f.last = number
-			whole := from + int64(end) + 1
-			_, err := f.file.Seek(whole, io.SeekStart)
-			return errors.Join(err, f.file.Truncate(whole))
-		}
-		tail = tail[:begin]
+	if !info.Mode().IsRegular() {
+		return errors.New("it is no regular file")
 	}
+	if err := lock(f.file); err != nil {
+		return err
+	}
+	if info, err = f.file.Stat(); err != nil { // another one may have written it before the lock
+		return err
+	}
+	if info.Size() == 0 {
+		f.name = rand.Uint64N(1 << 53) // every reader of CSV has such integers
+		if _, err := f.w.WriteString(feedHead(f.name)); err != nil {
+			return err
+		}
+		return f.sync()
+	}
+	known, err := f.log.recall(feedKey)
+	if err != nil {
+		return err
+	}
+	if len(known) == 24 {
+		f.name = binary.LittleEndian.Uint64(known)
+		head := []byte(feedHead(f.name))
+		have := make([]byte, len(head))
+		if _, err := f.file.ReadAt(have, 0); err == nil && string(have) == string(head) {
+			return f.resume(info.Size(), int64(binary.LittleEndian.Uint64(known[8:])),
+				binary.LittleEndian.Uint64(known[16:]))
+		}
+	}
+	return errors.New("it is not empty, and not the file that this folder has written last: move it away")
 }
 
-// parse returns the number of a line, and whether it is one.
-func (f *feed) parse(line []byte) (number uint64, ok bool) {
-	parts := bytes.Split(line, []byte{','})
-	if len(parts) != 3 {
-		return 0, false
+func (f *feed) resume(size, synced int64, last uint64) error {
+	if size < synced {
+		return fmt.Errorf("it has %d bytes of the %d that were written: move it away", size, synced)
 	}
-	number, err := strconv.ParseUint(string(parts[0]), 10, 64)
-	if err == nil && len(parts[1]) > 0 {
-		_, err = f.types.Key.ParseBytes(parts[1])
-	}
-	if err == nil && len(parts[2]) > 0 {
-		_, err = f.types.Value.ParseBytes(parts[2])
-	}
-	return number, err == nil
+	f.last = last
+	_, err := f.file.Seek(synced, io.SeekStart)
+	return errors.Join(f.file.Truncate(synced), err)
 }
 
 // write writes the changes of an entry, of which the last has a number. Those that the file has are left out.
@@ -126,14 +119,14 @@ func (f *feed) put(number uint64, c Change) error {
 	return err
 }
 
-// restored writes all pairs if the file lacks changes that the state has already.
+// restored writes all pairs if the file lacks changes that the state has already. After an error, the next start cuts
+// off what was written of them.
 func (f *feed) restored(ctx context.Context, s *state) error {
 	last := s.changes.last()
 	if f.last >= last {
 		return nil
 	}
-	f.last = 0
-	if _, err := f.w.WriteString("0,,\n"); err != nil {
+	if _, err := fmt.Fprintf(f.w, "0,,%d\n", f.name); err != nil {
 		return err
 	}
 	pairs, err := s.pairs.snapshot(ctx)
@@ -155,15 +148,36 @@ func (f *feed) restored(ctx context.Context, s *state) error {
 		return err
 	}
 	f.last = last
-	return f.w.Flush()
+	return f.sync()
 }
 
-// sync waits until the disk has the file. The log may be cut then.
-func (f *feed) sync() error { return errors.Join(f.w.Flush(), f.file.Sync()) }
+// sync waits until the disk has the file, and remembers how long it is. The log may be cut then.
+func (f *feed) sync() error {
+	if err := errors.Join(f.w.Flush(), f.file.Sync()); err != nil {
+		return err
+	}
+	length, err := f.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	place := binary.LittleEndian.AppendUint64(nil, f.name)
+	place = binary.LittleEndian.AppendUint64(place, uint64(length))
+	place = binary.LittleEndian.AppendUint64(place, f.last)
+	return f.log.BoltStore.Set(feedKey, place) // the caller ends the server if it fails
+}
 
+// end closes the file after all was written.
+func (f *feed) end() error {
+	if f == nil {
+		return nil
+	}
+	return errors.Join(f.sync(), f.close())
+}
+
+// close closes the file as it is. The next start cuts off what was not synced.
 func (f *feed) close() error {
 	if f == nil {
 		return nil
 	}
-	return errors.Join(f.sync(), f.file.Close())
+	return f.file.Close()
 }

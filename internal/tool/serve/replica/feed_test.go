@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"math/rand/v2"
 	"os"
@@ -26,6 +27,7 @@ func replay(t *testing.T, path string) (pairs map[string]string, last uint64) {
 		require.NoError(t, err)
 		switch {
 		case number == 0 && l[1] == "":
+			require.Equal(t, lines[1], l, "the name of the file")
 			clear(pairs)
 			last = 0
 		case number == 0:
@@ -45,23 +47,21 @@ func replay(t *testing.T, path string) (pairs map[string]string, last uint64) {
 	return pairs, last
 }
 
-// However a member ends, and whatever the end of its file loses that no snapshot has, the file has all changes in the
-// end, each once. One that lacks what the log no longer has begins anew.
+// However a member ends, and whatever the disk has lost of the file that it had not been told to keep, the file has all
+// changes in the end, each once. One that is away, or lacks what the log no longer has, begins anew.
 func TestFeed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "changes.csv")
 	o := Options{Dir: t.TempDir(), Types: integers, Changes: path}
-	kept := int64(len(feedHead)) // what the disk must have of the file
 	var whole []byte
-	for round := range 12 {
+	for round := range 15 {
 		n := open(t, o)
 		lead(t, n)
 		all, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.True(t, bytes.HasPrefix(all, whole), "round %d", round)
-		if whole == nil {
-			kept = int64(len(all)) // it may have begun anew
-		}
 		whole = nil
+		place, err := n.log.recall(feedKey) // what a crash leaves
+		require.NoError(t, err)
 		for range 20 {
 			var ops []Op
 			for range 1 + rand.IntN(20) {
@@ -75,9 +75,8 @@ func TestFeed(t *testing.T) {
 			require.NoError(t, err)
 			if rand.IntN(30) == 0 {
 				require.NoError(t, n.Compact())
-				info, err := os.Stat(path)
+				place, err = n.log.recall(feedKey)
 				require.NoError(t, err)
-				kept = info.Size()
 			}
 		}
 		want, number := map[string]string{}, n.state.changes.last()
@@ -91,18 +90,96 @@ func TestFeed(t *testing.T) {
 		require.Equal(t, number, last)
 		all, err = os.ReadFile(path)
 		require.NoError(t, err)
-		switch size := int64(len(all)); round % 4 {
-		case 0, 1: // a part that the disk need not have had: it comes again, the same
+		kept := int(binary.LittleEndian.Uint64(place[8:]))
+		lost := kept + rand.IntN(len(all)-kept+1)
+		switch round % 5 {
+		case 0: // it ended in peace
 			whole = all
-			require.NoError(t, os.Truncate(path, kept+rand.Int64N(size-kept+1)))
-		case 2: // more than that
-			require.NoError(t, os.Truncate(path, int64(len(feedHead))+rand.Int64N(size-int64(len(feedHead))+1)))
+		case 1: // the end is lost
+			whole = all
+			require.NoError(t, os.Truncate(path, int64(lost)))
+			forget(t, o.Dir, place)
+		case 2: // what is before the end is lost
+			whole = bytes.Clone(all)
+			clear(all[lost : lost+(len(all)-lost)/2])
+			require.NoError(t, os.WriteFile(path, all, 0o600))
+			forget(t, o.Dir, place)
+		case 3: // changes while there is no file
+			o.Changes = ""
+			n := open(t, o)
+			lead(t, n)
+			_, err := n.Write([]Op{set(1<<63, 1<<63+uint64(round)+10)})
+			require.NoError(t, err)
+			if round > 5 {
+				require.NoError(t, n.Compact())
+			}
+			require.NoError(t, n.Close())
+			o.Changes = path
 		default:
 			require.NoError(t, os.Remove(path))
 		}
 	}
-	require.NoError(t, os.WriteFile(path+"2", []byte("a,b\n"), 0o600))
-	o.Changes = path + "2"
-	_, err := Open(t.Context(), o)
-	require.ErrorContains(t, err, "is not empty")
+}
+
+// forget makes a folder remember another place in the file.
+func forget(t *testing.T, dir string, place []byte) {
+	l, err := openLog(filepath.Join(dir, "log.db"))
+	require.NoError(t, err)
+	require.NoError(t, l.Set(feedKey, place))
+	require.NoError(t, l.Close())
+}
+
+// Only one server at a time writes a file, and only one that knows all that is in it.
+func TestFeedOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "changes.csv")
+	one := Options{Dir: t.TempDir(), Types: integers, Changes: path}
+	two := Options{Dir: t.TempDir(), Types: integers, Changes: path}
+	write := func(o Options, values ...uint64) {
+		n := open(t, o)
+		lead(t, n)
+		for _, v := range values {
+			_, err := n.Write([]Op{set(1<<63, 1<<63+v)})
+			require.NoError(t, err)
+		}
+		require.NoError(t, n.Close())
+	}
+	refused := func(o Options, because string) {
+		t.Helper()
+		before, err := os.ReadFile(o.Changes)
+		if err == nil {
+			defer func() {
+				after, err := os.ReadFile(o.Changes)
+				require.NoError(t, err)
+				require.Equal(t, before, after)
+			}()
+		}
+		_, err = Open(t.Context(), o)
+		require.ErrorContains(t, err, because)
+		require.ErrorContains(t, err, "--changes "+o.Changes)
+	}
+	write(one, 1, 2, 3)
+	refused(two, "not the file that this folder has written last: move it away")
+	require.NoError(t, os.Remove(path))
+	write(two, 11, 12, 13, 14, 15, 16, 17)
+	refused(one, "not the file that this folder has written last")
+
+	n := open(t, two)
+	refused(Options{Dir: t.TempDir(), Types: integers, Changes: path}, "another process has it open")
+	require.NoError(t, n.Close())
+
+	other := two // from one file to another, and back
+	other.Changes = path + "2"
+	write(other, 18)
+	refused(two, "not the file that this folder has written last")
+	require.NoError(t, os.Rename(path+"2", path))
+	write(two, 19)
+	got, last := replay(t, path)
+	require.Equal(t, map[string]string{"0": "19"}, got)
+	require.EqualValues(t, 9, last)
+	require.NoError(t, os.Truncate(path, 40))
+	refused(two, "it has 40 bytes of the ")
+
+	two.Changes = os.DevNull
+	_, err := Open(t.Context(), two)
+	require.ErrorContains(t, err, "it is no regular file")
 }

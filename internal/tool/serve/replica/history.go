@@ -9,14 +9,18 @@ type Change struct {
 	Deleted    bool
 }
 
-// GoneError says that changes are asked for that are no longer known, or not yet.
-type GoneError struct{ Since, First, Last uint64 }
+// GoneError says that changes are asked for that are no longer known.
+type GoneError struct{ First uint64 }
 
 func (e *GoneError) Error() string {
-	if e.Since > e.Last {
-		return fmt.Sprintf("the last change is %d, before %d", e.Last, e.Since)
-	}
 	return fmt.Sprintf("changes before %d are no longer known: read all pairs, and go on from there", e.First)
+}
+
+// AheadError says that changes after one are asked for that this member doesn't have yet.
+type AheadError struct{ Since, Last uint64 }
+
+func (e *AheadError) Error() string {
+	return fmt.Sprintf("the last change here is %d, before %d", e.Last, e.Since)
 }
 
 // mostChanges is how many of the last changes are kept, and at most as many more.
@@ -41,8 +45,11 @@ func (h *history) add(c Change) {
 
 // since returns changes after one, at most so many.
 func (h *history) since(number uint64, most int) ([]Change, error) {
-	if number < h.before || number > h.last() {
-		return nil, &GoneError{number, h.before + 1, h.last()}
+	if number < h.before {
+		return nil, &GoneError{h.before + 1}
+	}
+	if number > h.last() {
+		return nil, &AheadError{number, h.last()}
 	}
 	all := h.of[number-h.before:]
 	return all[:min(most, len(all)):min(most, len(all))], nil

@@ -40,7 +40,10 @@ type StorageError struct {
 func (e *StorageError) Error() string { return fmt.Sprintf("%s: %v", e.File, e.Err) }
 func (e *StorageError) Unwrap() error { return e.Err }
 
-var errChecksum = errors.New("its checksum is wrong")
+var (
+	errChecksum = errors.New("its checksum is wrong")
+	errBusy     = errors.New("another process has it open")
+)
 
 // log keeps the entries in a file of bbolt. It adds what the library lacks: a checksum of each entry.
 type log struct {
@@ -64,7 +67,7 @@ func openLog(path string) (*log, error) {
 	case errors.As(err, &damaged):
 		return nil, damaged
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, &StorageError{path, errors.New("another process has it open")}
+		return nil, &StorageError{path, errBusy}
 	case errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) ||
 		errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, &DamagedError{path, err}
@@ -126,6 +129,22 @@ func (l *log) recall(key []byte) ([]byte, error) {
 		return nil, nil
 	}
 	return value, err
+}
+
+// number returns what SetUint64 has written, or 0.
+func (l *log) number(key []byte) (uint64, error) {
+	value, err := l.GetUint64(key)
+	if errors.Is(err, raftboltdb.ErrKeyNotFound) {
+		return 0, nil
+	}
+	return value, err
+}
+
+// reached reports whether the last entry is of a term or a later one.
+func (l *log) reached(term uint64) bool {
+	var entry raft.Log
+	last, err := l.LastIndex()
+	return err == nil && last > 0 && l.GetLog(last, &entry) == nil && entry.Term >= term
 }
 
 // SetUint64 is Set of a number.

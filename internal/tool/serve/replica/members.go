@@ -31,6 +31,14 @@ func (e *LostError) Error() string {
 		"that is lost, start it with --rejoin while all others run", e.Name, e.Dir)
 }
 
+// RejoinError says that a member can't rejoin, because others rejoin or have not caught up.
+type RejoinError struct{ Others []string }
+
+func (e *RejoinError) Error() string {
+	return fmt.Sprintf("--rejoin: so do %s, and the rest is no majority. A new cluster starts without --rejoin, with "+
+		"empty folders", strings.Join(e.Others, ","))
+}
+
 // Keys of what a folder remembers.
 var (
 	folderKey = []byte("vkds.folder") // its name
@@ -55,35 +63,45 @@ type greeting struct {
 	Folder string
 	Rejoin bool `json:",omitempty"`
 
-	// In an answer:
-	Lost  bool   `json:",omitempty"` // the other one had another folder
-	Ready bool   `json:",omitempty"` // messages may follow
-	Term  uint64 `json:",omitempty"`
+	Ready  bool   `json:",omitempty"` // messages may follow
+	Behind bool   `json:",omitempty"` // it rejoins, and has not caught up
+	Term   uint64 `json:",omitempty"`
+	Lost   bool   `json:",omitempty"` // in an answer: the other one had another folder
 }
 
 // members is what a member knows of itself and of the others.
 type members struct {
-	log   *log
-	dir   string
-	warn  func(error)
-	own   greeting
-	ready atomic.Bool // it has met all others, and its folder is of the same members
+	log     *log
+	dir     string
+	warn    func(error)
+	own     greeting
+	formed  bool        // it has met all others at some time
+	checked atomic.Bool // its folder is of no other members, so it may introduce itself
+	ready   atomic.Bool // it has met all others, so messages may follow
 
-	mu   sync.Mutex
-	met  map[string]bool // those who know this folder
-	term uint64          // the latest of theirs
+	mu     sync.Mutex
+	met    map[string]bool     // those who know this folder
+	behind map[string]bool     // those who rejoin and have not caught up, as they said last
+	term   uint64              // the latest of theirs
+	open   map[net.Conn]string // connections, with the name of the other one
 }
 
-// meetings returns what the folder remembers. A new folder gets its name.
-func meetings(o *Options, log *log) (*members, error) {
-	m := &members{log: log, dir: o.Dir, met: map[string]bool{}, own: greeting{Name: o.Name,
-		Peers: slices.Sorted(slices.Values(o.Peers)), Types: o.Types}}
+// newMembers returns what the folder remembers. A new folder gets its name.
+func newMembers(o *Options, log *log) (*members, error) {
+	m := &members{log: log, dir: o.Dir, met: map[string]bool{}, behind: map[string]bool{},
+		open: map[net.Conn]string{}, own: greeting{Name: o.Name, Peers: slices.Sorted(slices.Values(o.Peers)),
+			Types: o.Types}}
 	m.warn = func(err error) { o.Log.Warn("another server is not spoken to", "error", err) }
 	folder, err := log.recall(folderKey)
 	if err != nil {
 		return nil, err
 	}
-	if o.Rejoin && !m.metAll() {
+	met, err := log.recall(metKey)
+	if err != nil {
+		return nil, err
+	}
+	m.formed = met != nil
+	if o.Rejoin && !m.formed {
 		if last, err := log.LastIndex(); err != nil || last > 0 {
 			return nil, errors.Join(err, fmt.Errorf("--rejoin: %s is not empty", o.Dir))
 		}
@@ -99,14 +117,58 @@ func meetings(o *Options, log *log) (*members, error) {
 	}
 	m.own.Folder = string(folder)
 	rejoin, err := log.recall(rejoinKey)
-	m.own.Rejoin = rejoin != nil && !m.metAll()
+	m.own.Rejoin = rejoin != nil && !m.formed
 	return m, err
 }
 
-// metAll reports whether this member has met all others at some time.
-func (m *members) metAll() bool {
-	met, err := m.log.recall(metKey)
-	return err == nil && met != nil
+// greeting returns how this member introduces itself now.
+func (m *members) greeting() (g greeting, err error) {
+	g = m.own
+	g.Ready = m.ready.Load()
+	if g.Term, err = m.log.number(termKey); err != nil {
+		return g, err
+	}
+	rejoined, err := m.log.recall(rejoinKey)
+	if err != nil || rejoined == nil {
+		return g, err
+	}
+	term, err := m.log.number(barredKey)
+	g.Behind = err == nil && (term == 0 || !m.log.reached(term))
+	return g, err
+}
+
+// heard keeps what another member has said. The caller holds the mutex.
+func (m *members) heard(c net.Conn, other *greeting) {
+	m.open[c] = other.Name
+	m.behind[other.Name] = other.Behind
+	m.term = max(m.term, other.Term)
+}
+
+// leave closes a connection.
+func (m *members) leave(c net.Conn) error {
+	m.mu.Lock()
+	delete(m.open, c)
+	m.mu.Unlock()
+	return c.Close()
+}
+
+// mayRejoin returns an error if so many members rejoin that the others are no majority: nobody would ever lead.
+func (m *members) mayRejoin() error {
+	if !m.own.Rejoin {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var names []string
+	for _, p := range m.own.Peers {
+		if m.behind[p] {
+			names = append(names, p)
+		}
+	}
+	if whole := len(m.own.Peers) - 1 - len(names); whole > len(m.own.Peers)/2 {
+		return nil
+	}
+	return &RejoinError{names}
 }
 
 // differs returns an error if another member can't be of the same cluster.
@@ -122,19 +184,30 @@ func (m *members) differs(other *greeting) error {
 	return nil
 }
 
-// remembers reports whether a member has the folder that it had, or none before. It keeps that before it answers.
-func (m *members) remembers(other *greeting) (bool, error) {
+// remembers reports whether a member has the folder that it had, or none before. It keeps that before it answers. If
+// the member has lost its folder, connections of before are closed: what is acknowledged there is in the lost one.
+func (m *members) remembers(c net.Conn, other *greeting) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := []byte(otherKey + other.Name)
 	had, err := m.log.recall(key)
 	switch {
-	case err != nil || string(had) == other.Folder:
-		return true, err
-	case had != nil && !other.Rejoin:
+	case err != nil:
+		return false, err
+	case had != nil && string(had) != other.Folder && !other.Rejoin:
 		return false, nil
+	case string(had) != other.Folder:
+		if err := m.log.Set(key, []byte(other.Folder)); err != nil {
+			return false, err
+		}
+		for old, name := range m.open {
+			if name == other.Name {
+				go old.Close() // it may wait for the other one; who uses it notices, and calls leave
+			}
+		}
 	}
-	return true, m.log.Set(key, []byte(other.Folder))
+	m.heard(c, other)
+	return true, nil
 }
 
 // answer does its part of an introduction with a member that has connected.
@@ -144,13 +217,16 @@ func (m *members) answer(c net.Conn) error {
 	if err := receive(c, &other); err != nil {
 		return err
 	}
-	mine := m.own
-	mine.Ready = m.ready.Load()
-	mine.Term, _ = m.log.GetUint64(termKey)
-	err := m.differs(&other)
+	if !m.checked.Load() {
+		return errEarly
+	}
+	mine, err := m.greeting()
+	if err == nil {
+		err = m.differs(&other)
+	}
 	if err == nil {
 		var same bool
-		if same, err = m.remembers(&other); err == nil && !same {
+		if same, err = m.remembers(c, &other); err == nil && !same {
 			mine.Lost, err = true, &LostError{other.Name, "this"}
 		}
 	}
@@ -173,8 +249,12 @@ var errEarly = errors.New("not all servers have met yet")
 // if they don't belong together.
 func (m *members) ask(c net.Conn, name string, timeout time.Duration) (ready bool, err error) {
 	_ = c.SetDeadline(time.Now().Add(timeout))
+	mine, err := m.greeting()
+	if err != nil {
+		return false, err
+	}
 	var other greeting
-	if err := errors.Join(send(c, &m.own), receive(c, &other)); err != nil {
+	if err := errors.Join(send(c, &mine), receive(c, &other)); err != nil {
 		return false, err
 	}
 	_ = c.SetDeadline(time.Time{})
@@ -187,6 +267,8 @@ func (m *members) ask(c net.Conn, name string, timeout time.Duration) (ready boo
 	if other.Lost {
 		return false, &LostError{m.own.Name, m.dir}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if other.Ready { // its folder is known to all
 		switch had, err := m.log.recall([]byte(otherKey + name)); {
 		case err != nil:
@@ -195,10 +277,8 @@ func (m *members) ask(c net.Conn, name string, timeout time.Duration) (ready boo
 			return false, &LostError{name, "this"}
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.heard(c, &other)
 	m.met[name] = true
-	m.term = max(m.term, other.Term)
 	return m.ready.Load() && other.Ready, nil
 }
 
@@ -214,8 +294,9 @@ func (m *members) missing() (names []string) {
 	return names
 }
 
-// meet tries to meet those who are missing. It returns an error if one doesn't belong to the same cluster.
-func (n *Node) meet(b *between) error {
+// greet introduces this member to those who don't know it yet and can be reached. It returns an error if one doesn't
+// belong to the same cluster.
+func (n *Node) greet(b *between) error {
 	errs := make(chan error)
 	missing := b.members.missing()
 	for _, p := range missing {
@@ -240,10 +321,13 @@ func (n *Node) meet(b *between) error {
 	return refused
 }
 
-// meetAll waits until all others know this folder.
-func (n *Node) meetAll(ctx context.Context, b *between) error {
+// greetAll waits until all others know this folder.
+func (n *Node) greetAll(ctx context.Context, b *between) error {
 	for round := 0; ; round++ {
-		if err := n.meet(b); err != nil {
+		if err := n.greet(b); err != nil {
+			return err
+		}
+		if err := b.members.mayRejoin(); err != nil {
 			return err
 		}
 		missing := b.members.missing()
@@ -270,11 +354,21 @@ func (n *Node) meetAll(ctx context.Context, b *between) error {
 // part in elections before it has an entry of a leader of such a term: others have elected that leader, who hence has
 // all that was stored.
 func (n *Node) rejoin(ctx context.Context, b *between) error {
-	if err := n.meetAll(ctx, b); err != nil {
+	b.members.checked.Store(true) // it is empty
+	if err := n.greetAll(ctx, b); err != nil {
 		return err
 	}
+	b.members.mu.Lock()
 	term := b.members.term + 1
-	return errors.Join(n.log.SetUint64(termKey, term), n.log.SetUint64(barredKey, term), n.log.Set(metKey, []byte{1}))
+	b.members.mu.Unlock()
+	if err := n.log.SetUint64(termKey, term); err != nil {
+		return err
+	}
+	if err := n.log.SetUint64(barredKey, term); err != nil {
+		return err
+	}
+	b.members.formed = true
+	return n.log.Set(metKey, []byte{1})
 }
 
 func send(c net.Conn, g *greeting) error {
@@ -315,6 +409,18 @@ func (c *introduced) Read(into []byte) (int, error) {
 	return c.Conn.Read(into)
 }
 
+// Close ends the connection.
+func (c *introduced) Close() error { return c.members.leave(c.Conn) }
+
+// asked is a connection to another member, after the introduction.
+type asked struct {
+	net.Conn
+	members *members
+}
+
+// Close ends the connection.
+func (c *asked) Close() error { return c.members.leave(c.Conn) }
+
 // barred keeps a member that rejoins from elections.
 type barred struct {
 	*raft.NetworkTransport
@@ -330,9 +436,7 @@ func (b *barred) active() bool {
 	if b.over.Load() {
 		return false
 	}
-	var entry raft.Log
-	last, err := b.log.LastIndex()
-	if err == nil && last > 0 && b.log.GetLog(last, &entry) == nil && entry.Term >= b.term {
+	if b.log.reached(b.term) {
 		b.over.Store(true)
 	}
 	return !b.over.Load()

@@ -2,8 +2,13 @@ package replica
 
 import (
 	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,7 +62,9 @@ func TestOtherPeers(t *testing.T) {
 	var types *TypesError
 	require.ErrorAs(t, err, &types)
 	require.Zero(t, first.raft.CurrentTerm(), "no vote was given")
-	require.NoError(t, first.Close())
+	if err := first.Close(); err != nil { // it asks the others again and again: it may have met one, and ends then, too
+		require.True(t, errors.As(err, &peers) || errors.As(err, &types), "%v", err)
+	}
 }
 
 // A cluster starts when all have met. One that has lost its folder is refused, by name, unless it says so and all
@@ -75,7 +82,8 @@ func TestLostFolder(t *testing.T) {
 	}
 	lost := (first + 1) % 3
 	require.NoError(t, nodes[lost].Close())
-	require.NoError(t, os.RemoveAll(options[lost].Dir))
+	old := options[lost].Dir + ".old"
+	require.NoError(t, os.Rename(options[lost].Dir, old))
 	_, err := Open(t.Context(), options[lost])
 	var missing *LostError
 	require.ErrorAs(t, err, &missing)
@@ -106,6 +114,127 @@ func TestLostFolder(t *testing.T) {
 	options[lost].Rejoin = true
 	require.NoError(t, nodes[lost].Close())
 	nodes[lost] = open(t, options[lost]) // it has a folder, and so nothing to say
+
+	require.NoError(t, nodes[lost].Close())
+	nodes[lost] = nil
+	options[lost].Dir = old
+	_, err = Open(t.Context(), options[lost])
+	require.ErrorAs(t, err, &missing, "the folder of before")
+}
+
+// If so many say that they have lost their folders that the others are no majority, they are told, and not barred.
+func TestAllRejoin(t *testing.T) {
+	options, nodes := three(t)
+	errs := make([]error, 3)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	var all sync.WaitGroup
+	for i := range options {
+		options[i].Rejoin = true
+		all.Go(func() { nodes[i], errs[i] = Open(ctx, options[i]) })
+	}
+	all.Wait()
+	told := 0
+	for i, err := range errs {
+		require.Error(t, err, "server %d began", i) // the last one has nobody to meet
+		var rejoin *RejoinError
+		if errors.As(err, &rejoin) {
+			told++
+		} else {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}
+	}
+	require.GreaterOrEqual(t, told, 2)
+	for i := range options {
+		require.NoError(t, os.RemoveAll(options[i].Dir))
+		options[i].Rejoin = false
+		nodes[i] = open(t, options[i])
+	}
+	leaderOf(t, nodes[:])
+}
+
+// The others don't hear of a folder that is refused for what it has.
+func TestRefusedFolder(t *testing.T) {
+	options, nodes := three(t)
+	for i := range nodes {
+		nodes[i] = open(t, options[i])
+	}
+	leaderOf(t, nodes[:])
+	require.NoError(t, nodes[0].Close())
+	nodes[0] = nil
+	for i, n := range nodes[1:] {
+		require.NoError(t, n.Close())
+		nodes[1+i] = nil
+	}
+	l, err := openLog(filepath.Join(options[0].Dir, "log.db"))
+	require.NoError(t, err)
+	require.NoError(t, l.Set(metKey, nil)) // as if it had never met them
+	require.NoError(t, l.Close())
+	peers := append([]string{options[0].Name}, free(t, 2)...)
+	o := options[0]
+	o.Peers = peers
+	heard, err := net.Listen("tcp", mustPeer(t, peers[1]))
+	require.NoError(t, err)
+	defer heard.Close()
+	met := make(chan struct{}, 100)
+	go func() {
+		for {
+			c, err := heard.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+			met <- struct{}{}
+		}
+	}()
+	_, err = Open(t.Context(), o)
+	var refused *PeersError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, o.Dir, refused.Dir)
+	time.Sleep(3 * patience)
+	require.Empty(t, met)
+}
+
+func mustPeer(t *testing.T, client string) string {
+	at, err := peerAddress(client)
+	require.NoError(t, err)
+	return at
+}
+
+// When a member has another folder, connections of the old one end: what they acknowledge isn't stored.
+func TestOldConnections(t *testing.T) {
+	l, err := openLog(filepath.Join(t.TempDir(), "log.db"))
+	require.NoError(t, err)
+	defer l.Close()
+	peers := []string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
+	m, err := newMembers(&Options{Name: peers[0], Peers: peers, Types: integers, Log: slog.New(slog.DiscardHandler)}, l)
+	require.NoError(t, err)
+	m.checked.Store(true)
+	m.ready.Store(true)
+	meet := func(g greeting) (theirs net.Conn) {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _ = theirs.Close() })
+		answered := make(chan error, 1)
+		go func() { answered <- m.answer(ours) }()
+		g.Peers, g.Types = peers, integers
+		require.NoError(t, send(theirs, &g))
+		require.NoError(t, receive(theirs, new(greeting)))
+		require.NoError(t, <-answered)
+		return theirs
+	}
+	ended := func(c net.Conn) bool {
+		if err := c.SetReadDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
+			return errors.Is(err, io.ErrClosedPipe)
+		}
+		_, err := c.Read(make([]byte, 1))
+		return errors.Is(err, io.EOF)
+	}
+	old, other := meet(greeting{Name: peers[1], Folder: "a"}), meet(greeting{Name: peers[2], Folder: "b"})
+	require.False(t, ended(old))
+	again := meet(greeting{Name: peers[1], Folder: "c", Rejoin: true})
+	require.True(t, ended(old))
+	require.False(t, ended(other))
+	require.False(t, ended(again))
 }
 
 // One that rejoins neither votes nor asks for votes before it has an entry of the term that ends this.

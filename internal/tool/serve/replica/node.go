@@ -22,7 +22,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -251,7 +250,14 @@ func (n *Node) start(ctx context.Context) error {
 	if n.raft, err = raft.NewRaft(config, machine, entries, n.log, snapshots, transport); err != nil {
 		return cmp.Or(machine.refused, err)
 	}
-	if err := cmp.Or(machine.refused, n.checkPeers(), n.begin(b)); err != nil {
+	err = machine.refused
+	if err == nil {
+		err = n.checkPeers()
+	}
+	if err == nil { // the others hear of a folder only if it may take part
+		err = n.begin(b)
+	}
+	if err != nil {
 		return errors.Join(err, n.raft.Shutdown().Error())
 	}
 	go n.watch(leads)
@@ -266,19 +272,25 @@ func (n *Node) several() bool { return len(n.o.Peers) > 1 }
 
 // begin lets messages pass once all members have met, and makes the list of members the first entry of a new log.
 func (n *Node) begin(b *between) error {
-	switch {
-	case b == nil:
+	if b == nil {
 		return n.bootstrap()
-	case b.members.metAll():
+	}
+	b.members.checked.Store(true)
+	err := n.greet(b)
+	var lost *LostError
+	if b.members.formed && !errors.As(err, &lost) { // a stranger can't keep a cluster from starting
 		return n.admitted(b)
 	}
-	if err := n.meet(b); err != nil {
+	if err != nil {
 		return err
 	}
 	n.workers.Go(func() {
-		err := n.meetAll(context.Background(), b)
+		err := n.greetAll(context.Background(), b)
 		if err == nil {
-			err = cmp.Or(n.log.Set(metKey, []byte{1}), n.admitted(b))
+			err = n.log.Set(metKey, []byte{1})
+		}
+		if err == nil {
+			err = n.admitted(b)
 		}
 		if err != nil && !errors.Is(err, ErrClosed) {
 			n.fail(err)
@@ -317,7 +329,7 @@ func (n *Node) transport(ctx context.Context, output hclog.Logger) (raft.Transpo
 		n.close = t.Close
 		return t, nil, nil
 	}
-	known, err := meetings(&n.o, n.log)
+	known, err := newMembers(&n.o, n.log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -333,18 +345,20 @@ func (n *Node) transport(ctx context.Context, output hclog.Logger) (raft.Transpo
 			return nil, nil, err
 		}
 	}
-	term, err := n.log.GetUint64(barredKey)
-	if errors.Is(err, raftboltdb.ErrKeyNotFound) {
-		return t, b, nil
+	term, err := n.log.number(barredKey)
+	if err != nil || term == 0 {
+		return t, b, err
 	}
 	out := &barred{NetworkTransport: t, log: n.log, term: term, rpcs: make(chan raft.RPC)}
 	go out.forward(n.ended)
-	return out, b, err
+	return out, b, nil
 }
 
 func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
+	// Before Compact says how many: if this member gets a snapshot from another one, nobody lacks what was before it.
+	c.TrailingLogs = max(1, n.o.trailing)
 	c.MaxAppendEntries = 8               // of a MiB each, or of one command that is larger
 	c.SnapshotThreshold = math.MaxUint64 // the Node says when
 	if !n.several() {                    // nobody else to wait for
@@ -658,7 +672,7 @@ func (n *Node) Close() error {
 	select {
 	case err := <-down:
 		close(n.ended)
-		return errors.Join(err, n.close(), n.feed.close(), n.log.Close(), n.state.close())
+		return errors.Join(err, n.close(), n.feed.end(), n.log.Close(), n.state.close())
 	case <-n.failed: // the library may wait for a disk that doesn't answer
 		close(n.ended)
 		return n.err

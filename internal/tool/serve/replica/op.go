@@ -75,7 +75,7 @@ func (e *TypesError) Error() string {
 }
 
 // version is the first byte of entries and of snapshots.
-const version = 1
+const version = 2
 
 const headerBytes = 3 + 8
 

@@ -194,6 +194,14 @@ func TestHistory(t *testing.T) {
 			require.Equal(t, []Change{{Key: number - 5}}, got)
 		}
 	}
+	var gone *GoneError
+	_, err := h.since(5+mostChanges-1, 1)
+	require.ErrorAs(t, err, &gone)
+	require.EqualValues(t, 6+mostChanges, gone.First)
+	var ahead *AheadError
+	_, err = h.since(2*mostChanges+16, 1)
+	require.ErrorAs(t, err, &ahead, "it may come yet")
+	require.EqualValues(t, 2*mostChanges+15, ahead.Last)
 }
 
 func TestSums(t *testing.T) {
@@ -435,6 +443,19 @@ func TestTrailing(t *testing.T) {
 	require.EqualValues(t, 1, got)
 }
 
+// Entries and snapshots of another version are refused by that name.
+func TestVersion(t *testing.T) {
+	entry := integers.encode(nil, 0, nil)
+	entry[0] = 1
+	_, _, err := integers.decode(entry)
+	require.ErrorContains(t, err, "it has version 1, not 2")
+	s, err := newState(t.Context(), integers, nil)
+	require.NoError(t, err)
+	defer s.close()
+	old := append([]byte{1, byte(integers.Key), byte(integers.Value)}, make([]byte, 64)...) // it had no changes
+	require.ErrorContains(t, s.restore(t.Context(), bytes.NewReader(old)), "it has version 1, not 2")
+}
+
 // A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
@@ -599,6 +620,11 @@ func TestThree(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 	first := leader()
 	away := (first + 1) % 3
+	for range 20 {
+		_, err := nodes[first].Write([]Op{set(0, 0)})
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return nodes[away].raft.LastIndex() > 20 }, 5*time.Second, time.Millisecond)
 	require.NoError(t, nodes[away].Close())
 	nodes[away] = nil
 	for i := range uint64(300) {
@@ -625,6 +651,10 @@ func TestThree(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, sent)
 	require.Equal(t, nodes[first].state.changes.last(), nodes[away].state.changes.last(), "by a snapshot")
+	require.Eventually(t, func() bool {
+		begin, err := nodes[away].log.FirstIndex()
+		return err == nil && begin > 1
+	}, 5*time.Second, time.Millisecond, "its log is cut")
 	require.NoError(t, nodes[first].Close())
 	nodes[first] = nil
 	second := leader()

@@ -283,7 +283,8 @@ func (v View) Range(ctx context.Context, ranges []structures.Range[uint64]) (str
 // Snapshot opens a snapshot of the pairs, which stays while entries are applied.
 func (v View) Snapshot(ctx context.Context) (Snapshot, error) { return v.s.pairs.snapshot(ctx) }
 
-// Changes returns changes after one, at most so many. The caller must not write to them. Error: *GoneError.
+// Changes returns changes after one, at most so many. The caller must not write to them. Errors: *GoneError and
+// *AheadError.
 func (v View) Changes(since uint64, most int) ([]Change, error) {
 	return v.s.changes.since(since, most)
 }

@@ -94,7 +94,7 @@ func (b *between) Dial(member raft.ServerAddress, timeout time.Duration) (net.Co
 		err = errEarly
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, errors.Join(err, b.members.leave(c))
 	}
-	return c, nil
+	return &asked{c, b.members}, nil
 }
