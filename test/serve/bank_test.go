@@ -95,8 +95,8 @@ func openBank(t *testing.T, all []*server) (closed func()) {
 		stop()
 		g.Wait()
 		for id := range tellers {
-			require.Greater(t, transfers[id], 10, "of teller %d", id)
-			require.Greater(t, audits[id], 10, "of teller %d", id)
+			require.Positive(t, transfers[id], "of teller %d", id)
+			require.Positive(t, audits[id], "of teller %d", id)
 		}
 	}
 }
