@@ -21,8 +21,8 @@ layout(push_constant, std430) uniform Push {
 };
 
 const uint MODE_POSITIVE = 0u;   // arcs of weights above 0, of all vertices
-const uint MODE_ZERO = 1u;       // arcs of weight 0, of all vertices with a parent
-const uint MODE_QUEUE = 2u;      // arcs of weight 0, of the vertices in the step's queue
+const uint MODE_QUEUE = 1u;      // arcs of weight 0, of the vertices in the step's queue
+const uint MODE_ZERO = 2u;       // arcs of weight 0, of all vertices with a parent
 const uint CONTROL_ZERO = 12u;
 const uint MOST_GROUPS = 65535u;   // in a dimension, on every device
 

@@ -37,8 +37,8 @@ type parentsPush struct {
 // The modes of shaders/analytics/sssp_parents.comp.
 const (
 	positiveArcs = iota // of all vertices
-	zeroArcs            // of all vertices
 	zeroArcsOfQueue
+	zeroArcs // of all vertices
 )
 
 // controlOfParents is the number of words that tell how steps get on: four for each of three steps, and one.

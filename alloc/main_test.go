@@ -1,0 +1,12 @@
+package alloc
+
+import (
+	"testing"
+
+	"github.com/vkds/vkds/test/pass"
+)
+
+func TestMain(m *testing.M) {
+	pass.Tests{}.Begin()
+	m.Run()
+}
