@@ -148,7 +148,7 @@ test-page:
 # Servers that are killed, and a stock client. What asks them is a module of its own.
 serve-module = test/serve
 test-serve:
-	VKDS_STRESS=$(VKDS_STRESS) go -C $(serve-module) test -count=1 -vet=off -timeout 2h .
+	VKDS_STRESS=$(VKDS_STRESS) go -C $(serve-module) test -count=1 -vet=off -timeout $(if $(VKDS_STRESS),3h,10m) .
 # The window of "vkds view" on an X server without a screen.
 test-window: with-window = -tags glfw
 test-window:
