@@ -19,7 +19,7 @@ layout(push_constant, std430) uniform Push {
     float damping;
     uint dispatch;
     uint dispatches;
-    uint personal;       // 1: behind the words of the control block stands the probability of jumping to each vertex
+    uint personal;       // 1: the control block's words are followed by the probability of jumping to each vertex
 };
 
 // 1: all rows are short, as in meshes and road networks; `order` is then not used.

@@ -1,5 +1,5 @@
-// Parents on shortest paths, by their lengths: an arc leads from a vertex's parent to it that is as long as the
-// difference of their distances.
+// Finds the parents of vertices on shortest paths whose lengths are known: a parent has an arc to the vertex, and the
+// arc's weight is the difference of their distances.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "dispatches.glsl"

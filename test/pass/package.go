@@ -41,6 +41,13 @@ type Tests struct {
 var Host = Tests{Passes: "8", NoThreads: true,
 	Why: "what the host does is the same on every driver, and the kernels are those of other tests"}
 
+// HostAndCalls is for packages whose work is the host's, but whose calls no other tests make.
+var HostAndCalls = Tests{Passes: "8 validated", Rest: map[string]string{"8": "validated"}, NoThreads: true,
+	Why: "what the host does is the same on every driver and at every width"}
+
+// NotSwiftShader is for packages that "make test" leaves to lavapipe.
+var NotSwiftShader = Tests{InAll: "4 8 16 validated", Why: "lavapipe has 4 lanes, and compiles faster"}
+
 const allPasses = "4 8 16 swiftshader validated"
 
 // Patterns of tests that other passes leave to that at 8 lanes. Examples make calls of tests, and keys of 64 bits need

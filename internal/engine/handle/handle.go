@@ -1,5 +1,5 @@
-// Package handle is what the handle of every structure in device memory has, so that the rules of turns, of kernels and
-// of memory that streams use stand once.
+// Package handle has what the handles of all structures in device memory share: the gate of their calls, their kernels,
+// and the memory that streams use.
 package handle
 
 import (

@@ -224,6 +224,16 @@ func inDispatches[P any](w *workspace, of recording.Spec[P], all, dispatches int
 	return err
 }
 
+// shareIndirect is share for numbers of workgroups that the device reads from args, at an offset in bytes.
+func shareIndirect[P any](w *workspace, k *vk.Kernel[P], args *vk.Buffer[uint32], at, dispatches int,
+	push func(dispatched) P) {
+	w.s.Concurrent(func() {
+		for i := range dispatches {
+			k.DispatchIndirect(w.s, args, at, push(dispatched{uint32(i), uint32(dispatches)}))
+		}
+	})
+}
+
 // share records the dispatches of inDispatches.
 func share[P any](w *workspace, k *vk.Kernel[P], all, dispatches int, push func(dispatched) P) {
 	w.s.Concurrent(func() {

@@ -59,23 +59,21 @@ func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32])
 	}
 	push := parentsPush{w.push, distances.Address(), parents.Address(), control.Address(), queues.Address(), 0, 0,
 		dispatched{}}
-	dispatches := uint32(w.dispatches())
+	of := func(part dispatched) parentsPush {
+		push.Part = part
+		return push
+	}
 	pass := func(mode, step uint32) error {
 		push.Mode, push.Step = mode, step
 		k, err := w.parentsKernel().Kernel(w.kernels, w.s)
 		if err != nil {
 			return err
 		}
-		w.s.Concurrent(func() {
-			for i := range dispatches {
-				push.Part = dispatched{i, dispatches}
-				if mode == zeroArcsOfQueue {
-					k.DispatchIndirect(w.s, control, 16*int(step%3), push)
-				} else {
-					k.Dispatch(w.s, groups(groups(w.vertices, linkGroup), int(dispatches)), push)
-				}
-			}
-		})
+		if mode == zeroArcsOfQueue {
+			shareIndirect(w, k, control, 16*int(step%3), w.dispatches(), of)
+		} else {
+			share(w, k, groups(w.vertices, linkGroup), w.dispatches(), of)
+		}
 		return nil
 	}
 	for step := uint32(0); ; {

@@ -126,11 +126,10 @@ func (t *traversal) record(pairs int) error {
 	}
 	for range pairs {
 		small.Dispatch(t.w.s, 1, t.push)
-		t.w.s.Concurrent(func() {
+		shareIndirect(t.w, large, t.control, 4*controlGroups, t.w.dispatches(), func(part dispatched) traversalPush {
 			push := t.push
-			for push.Part.Dispatch = range push.Part.Dispatches {
-				large.DispatchIndirect(t.w.s, t.control, 4*controlGroups, push)
-			}
+			push.Part = part
+			return push
 		})
 	}
 	return nil

@@ -392,12 +392,20 @@ func receive(c net.Conn, g *greeting) error {
 	return json.Unmarshal(text, g)
 }
 
-// introduced is a connection from another member, which introduces itself first.
-type introduced struct {
+// connection is one to or from another member.
+type connection struct {
 	net.Conn
 	members *members
-	once    sync.Once
-	err     error
+}
+
+// Close ends the connection.
+func (c *connection) Close() error { return c.members.leave(c.Conn) }
+
+// introduced is a connection from another member, which introduces itself first.
+type introduced struct {
+	connection
+	once sync.Once
+	err  error
 }
 
 // Read reads what comes after the introduction.
@@ -408,18 +416,6 @@ func (c *introduced) Read(into []byte) (int, error) {
 	}
 	return c.Conn.Read(into)
 }
-
-// Close ends the connection.
-func (c *introduced) Close() error { return c.members.leave(c.Conn) }
-
-// asked is a connection to another member, after the introduction.
-type asked struct {
-	net.Conn
-	members *members
-}
-
-// Close ends the connection.
-func (c *asked) Close() error { return c.members.leave(c.Conn) }
 
 // barred keeps a member that rejoins from elections.
 type barred struct {

@@ -64,7 +64,7 @@ func (b *between) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &introduced{Conn: c, members: b.members}, nil
+	return &introduced{connection: connection{c, b.members}}, nil
 }
 
 // named is a net.Addr.
@@ -96,5 +96,5 @@ func (b *between) Dial(member raft.ServerAddress, timeout time.Duration) (net.Co
 	if err != nil {
 		return nil, errors.Join(err, b.members.leave(c))
 	}
-	return &asked{c, b.members}, nil
+	return &connection{c, b.members}, nil
 }
