@@ -178,7 +178,7 @@ uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to
     GraphVertex v = graph_vertex_of(words);
     bool waits = op_inserts(kind) && !anyway && (v.state & ~GRAPH_DELETED) != 0u;
     uint key = graph_encode(to);
-    SlabOperation o = slab_operation(kind, key, value, slab_list_before(at), there && !waits);
+    SlabOperation o = slab_operation(kind, key, value, slab_list_before(at), SLAB_LINKED, there && !waits);
     uint first = graph_base(v, graph_bucket(g, key, v.buckets));
     slab_begin(o, kind, g.pool, first);
     VKDS_SLAB_OPERATE(g.pool, o, cursor, kind, there && !waits, budget, uvec2(0u))
@@ -206,7 +206,7 @@ bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value, out b
     uvec2 slab = uvec2(0u);
     if (busy) slab = slab_address(g.pool, first);
     value = 0u;
-    VKDS_SLAB_FIND(g.pool, slab, stored, busy, found, value)
+    VKDS_SLAB_FIND(g.pool, slab, SLAB_LINKED, stored, busy, found, value)
     endless = left == ~0u;
     return found;
 }

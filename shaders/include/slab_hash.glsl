@@ -19,32 +19,46 @@ layout(constant_id = VKDS_ID_SLAB_TAILS) const uint SLAB_TAILS = 1;
 struct SlabHash {
     uvec2 base;      // address of the base slabs
     SlabPool pool;   // the pool of the other slabs
-    uint buckets;    // 4 or more
+    uint buckets;    // 4 or more; of a table that shares slabs 4 groups or more, and whole ones
     uint seed;       // of the hash function
     uint mask;       // in the two special buckets, each word of a key is xored with it
-    uint special_ones;    // the special bucket that key ~0 hashes to
-    uint special_zero;    // the special bucket that key 0 hashes to
+    uint special_ones;    // the special bucket that key ~0 hashes to, or its group
+    uint special_zero;    // the special bucket that key 0 hashes to, or its group
 };
 
 uint slab_hash_bucket(SlabHash h, K key) { return hash_reduce(hash_mix(key ^ h.seed), h.buckets); }
 
 // The key as it is stored in its bucket. The function is its own inverse.
 K slab_hash_encode(SlabHash h, uint bucket, K key) {
-    return bucket == h.special_ones || bucket == h.special_zero ? key ^ h.mask : key;
+    uint list = SLAB_SHARED != 0u ? bucket >> SLAB_GROUP_SHIFT : bucket;
+    return list == h.special_ones || list == h.special_zero ? key ^ h.mask : key;
 }
 
-uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket, SLAB_SHIFT); }
+// The place of a bucket's first slab in its group (slab_shared.glsl).
+uint slab_hash_place(uint bucket) { return SLAB_SHARED != 0u ? bucket & (SLAB_GROUP - 1u) : SLAB_LINKED; }
+
+// The number of base slabs before the group of a bucket, or before the bucket.
+uint slab_hash_before(uint bucket) {
+    return SLAB_SHARED != 0u ? (bucket >> SLAB_GROUP_SHIFT) * SLAB_GROUP_SLABS : bucket;
+}
+
+// The address of a bucket's first slab.
+uvec2 slab_hash_base(SlabHash h, uint bucket) {
+    uint place = SLAB_SHARED != 0u ? slab_hash_place(bucket) : 0u;
+    return address_at(h.base, slab_hash_before(bucket) + place, SLAB_SHIFT);
+}
 
 // The address of a bucket's tail word: a reference to a slab near the end of its list, or SLAB_NULL if none is known.
 // The words follow the base slabs. No slab before the one referred to has a free slot. That stays true while kernels
 // run, because slots fill in list order and are never free again. Kernels that move slots rewrite the words.
 uvec2 slab_hash_tail(SlabHash h, uint bucket) {
-    return address_at(address_at(h.base, h.buckets, SLAB_SHIFT), bucket, 2u);
+    return address_at(address_at(h.base, slab_hash_before(h.buckets), SLAB_SHIFT), bucket, 2u);
 }
 
-// A walk over all slabs of a bucket (slab_walk.glsl), in a read-only phase of the table.
+// A walk over all slabs of a bucket (slab_walk.glsl), in a read-only phase of the table. A slab that buckets share
+// belongs to the first of them, so walks over all buckets meet each slab once.
 SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
-    return SlabWalk(slab_hash_base(h, bucket), enabled, (h.pool.blocks << 10) + 1u);
+    return SlabWalk(slab_hash_base(h, bucket), slab_hash_place(bucket), enabled, (h.pool.blocks << 10) + 3u);
 }
 
 // Finds each enabled lane's key: returns whether the table has it, and sets value to its value or 0. For
@@ -56,7 +70,7 @@ bool slab_hash_find(SlabHash h, K key, bool enabled, out V value) {
     bool busy = enabled;
     bool found = false;
     value = V(0u);
-    VKDS_SLAB_FIND(h.pool, slab, stored, busy, found, value)
+    VKDS_SLAB_FIND(h.pool, slab, slab_hash_place(bucket), stored, busy, found, value)
     return found;
 }
 
@@ -72,8 +86,8 @@ bool slab_hash_find(SlabHash h, K key, bool enabled, out V value) {
 // again with the same `value`. Collective over the subgroup.
 uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled, uint budget) {
     uint bucket = slab_hash_bucket(h, key);
-    SlabOperation o =
-        slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket), enabled);
+    SlabOperation o = slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket),
+                                     slab_hash_place(bucket), enabled);
     uvec2 end = SLAB_TAILS != 0u ? slab_hash_tail(h, bucket) : uvec2(0u);
     VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget, end)
     value = o.value;
@@ -108,6 +122,7 @@ uint slab_hash_delete_all(SlabHash h, K key, inout V deleted, bool enabled, uint
     uint bucket = slab_hash_bucket(h, key);
     K stored = slab_hash_encode(h, bucket, key);
     uvec2 slab = slab_hash_base(h, bucket);
+    uint place = slab_hash_place(bucket);
     bool busy = enabled;
     for (uint visits = 0u; subgroupAny(busy) && visits < budget; visits++) {
         uint queue = tile_ballot(busy);
@@ -122,8 +137,9 @@ uint slab_hash_delete_all(SlabHash h, K key, inout V deleted, bool enabled, uint
             VKDS_EVENT(true, TRACE_VISIT, trace_line(here), 0u)
             VKDS_INCREASE(deleted, erased);
             // At the end it reads the last slab until it has none: others may insert the key meanwhile.
-            if (free != NODE_NONE || next == SLAB_NULL) busy = erased != 0u || !all || !slab_ends(here, free);
-            else if (all) slab = slab_address(h.pool, next);
+            if (free != NODE_NONE || slab_link_ends(next, place, stored))
+                busy = erased != 0u || !all || !slab_ends(here, free, place, stored);
+            else if (all) slab_go_on(h.pool, next, slab, place);
         }
     }
     return busy ? STATUS_PENDING : deleted != V(0u) ? STATUS_DELETED : STATUS_ABSENT;

@@ -36,7 +36,8 @@ uvec2 slab_list_before(uvec2 word) {
 uint slab_list_apply(SlabPool pool, inout SlabCursor cursor, uvec2 list, uint kind, K key, inout V value,
                      bool enabled, uint budget) {
     uvec2 chain = slab_list_chain(list, key);
-    SlabOperation o = slab_operation(kind, slab_list_encode(key), value, slab_list_before(chain), enabled);
+    SlabOperation o = slab_operation(kind, slab_list_encode(key), value, slab_list_before(chain), SLAB_LINKED,
+                                     enabled);
     uint first = SLAB_NULL;
     if (enabled) first = atomic_load(chain);
     slab_begin(o, kind, pool, first);
@@ -56,7 +57,7 @@ bool slab_list_find(SlabPool pool, uvec2 list, K key, bool enabled, out V value)
     uvec2 slab = uvec2(0u);
     if (busy) slab = slab_address(pool, first);
     value = V(0u);
-    VKDS_SLAB_FIND(pool, slab, stored, busy, found, value)
+    VKDS_SLAB_FIND(pool, slab, SLAB_LINKED, stored, busy, found, value)
     return found;
 }
 

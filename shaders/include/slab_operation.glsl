@@ -23,18 +23,20 @@ struct SlabOperation {
     K target;      // the key that ends its walk; a free slot ends it, too
     V value;       // the value to insert, or found, or the number of pairs
     uvec2 slab;    // the address of the current slab
+    uint place;    // the place of that slab in its group (slab_shared.glsl)
     uint at;       // AT_…
     uint slot;     // the slot in that slab, or NODE_NONE
     V seen;        // the value in that slot
     uint status;   // STATUS_…
 };
 
-// Starts an operation on the list whose first slab has the address `slab`. OP_DELETE_ALL counts on from `value`.
-SlabOperation slab_operation(uint kind, K key, V value, uvec2 slab, bool enabled) {
+// Starts an operation on the list whose first slab has the address `slab` and a place in its group. OP_DELETE_ALL
+// counts on from `value`.
+SlabOperation slab_operation(uint kind, K key, V value, uvec2 slab, uint place, bool enabled) {
     // The key, except for kinds whose walk does not end at it.
     K target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT_ALL ? SLAB_EMPTY : key;
     uint at = enabled ? AT_WALK : AT_DONE;
-    return SlabOperation(key, target, kind == OP_COUNT_ALL ? V(0u) : value, slab, at, 0u, V(0u), STATUS_PENDING);
+    return SlabOperation(key, target, kind == OP_COUNT_ALL ? V(0u) : value, slab, place, at, 0u, V(0u), STATUS_PENDING);
 }
 
 // Decides the next step after the tile has read a slab. `hit` is the result of the search for the target, `next` the
@@ -45,8 +47,11 @@ void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uin
     o.slot = hit.slot;
     o.seen = hit.value;
     if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : AT_END;
-    else if (next == SLAB_NULL) o.at = AT_END;
-    else o.slab = slab_address(pool, next);
+    else if (!slab_link_ends(next, o.place, o.key)) slab_go_on(pool, next, o.slab, o.place);
+    else if (slab_filters(o.place) && op_inserts(kind)) {
+        slab_filter_pass(o.slab, o.place, o.key);
+        slab_go_on(pool, next, o.slab, o.place);
+    } else o.at = AT_END;
 }
 
 // Does the operation at its slot, by atomics alone. Returns false if another invocation was faster.
@@ -73,7 +78,12 @@ bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
 // that one has a free slot.
 void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
     uint last = atomic_load(tail);
-    if (last != SLAB_NULL) o.slab = slab_address(pool, last);
+    if (last == SLAB_NULL) return;
+    while (slab_filters(o.place)) {
+        slab_filter_pass(o.slab, o.place, o.key);
+        slab_go_on(pool, SLAB_NULL, o.slab, o.place);
+    }
+    o.slab = slab_address(pool, last);
 }
 
 // Ends an operation that does not insert, at the end of its list.
@@ -109,7 +119,7 @@ void slab_act(inout SlabOperation o, uint kind) {
     } else if (!op_inserts(kind) && at == AT_END) {
         // What has counted some must not visit their slab again, and need not: it saw them, whenever that was.
         bool ends = kind == OP_COUNT_ALL && value != V(0u);
-        if (!ends) ends = slab_ends(o.slab, o.slot);
+        if (!ends) ends = slab_ends(o.slab, o.slot, o.place, o.key);
         if (ends) slab_conclude(o, kind);
         else o.at = AT_WALK;   // from this slab on
     }

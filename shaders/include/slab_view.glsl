@@ -7,6 +7,7 @@
 #define VKDS_SLAB_VIEW_GLSL
 
 #include "slab_change.glsl"
+#include "slab_shared.glsl"
 
 #if !VKDS_WIDE
 
@@ -57,15 +58,16 @@ Node slab_view(uvec2 slab, inout uint queue) {
 // list ends, without the key, the end is read again by slab_ends: if it still is the end, the key is absent. A model is
 // in test/models/slab_absent_test.go.
 
-// Whether a list still ends where a view ended: at a free slot or, if `slot` is NODE_NONE, without a next slab. The
-// address that it reads is made of the view: order by address (memory.glsl). For one lane.
-bool slab_ends(uvec2 slab, uint slot) {
+// Whether a key's list still ends where a view ended: at a free slot or, if `slot` is NODE_NONE, without a next slab.
+// The address that it reads is made of the view: order by address (memory.glsl). For one lane.
+bool slab_ends(uvec2 slab, uint slot, uint place, K key) {
     uint at = slot * SLAB_SLOT_BYTES;   // of NODE_NONE it is behind the slab
 #if !VKDS_WIDE
-    return atomic_load(address_add(slab, min(at, SLAB_NEXT_AT))) == SLAB_NULL;
+    uint end = atomic_load(address_add(slab, min(at, SLAB_NEXT_AT)));
+    return slot == NODE_NONE ? slab_link_ends(end, place, key) : end == SLAB_NULL;
 #elif VKDS_INT64_ATOMICS
     uvec2 end = atomic_load2(address_add(slab, min(at, SLAB_AUX_AT)));
-    return end.y == SLAB_NULL && (end.x == ~0u || slot == NODE_NONE);
+    return slot == NODE_NONE ? slab_link_ends(end.y, place, key) : end == uvec2(~0u);
 #else
     return true;   // these views are of one moment
 #endif

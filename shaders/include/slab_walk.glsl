@@ -2,7 +2,7 @@
 #ifndef VKDS_SLAB_WALK_GLSL
 #define VKDS_SLAB_WALK_GLSL
 
-#include "slab.glsl"
+#include "slab_shared.glsl"
 
 // A walk of a tile over all slabs of a list. All lanes of the tile walk the same list. slab_hash_walk begins one
 // (slab_list_walk and graph_walk begin walks of their own types, made of these):
@@ -17,13 +17,14 @@
 // After the end of its walk a tile gets nodes without live slots.
 struct SlabWalk {
     uvec2 slab;   // the slab that the next step reads
+    uint place;   // its place in its group (slab_shared.glsl)
     bool more;    // whether there is one
-    uint left;    // the slabs that the list may still have: at first all of the pool, and a base slab. ~0: it had more
+    uint left;    // the slabs that the list may still have: at first all of the pool, and base slabs. ~0: it had more
 };
 
 // Begins a walk over the slabs from a reference on. If that is SLAB_NULL, there are none.
 SlabWalk slab_walk(SlabPool pool, uint first) {
-    SlabWalk walk = SlabWalk(uvec2(0u), first != SLAB_NULL, (pool.blocks << 10) + 1u);
+    SlabWalk walk = SlabWalk(uvec2(0u), SLAB_LINKED, first != SLAB_NULL, (pool.blocks << 10) + 1u);
     if (walk.more) walk.slab = slab_address(pool, first);
     return walk;
 }
@@ -32,17 +33,20 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
     bool reads = walk.more;
     Node node = node_load(walk.slab, reads);
     uint next = slab_next(node);
-    walk.more = reads && next != SLAB_NULL && walk.left != 0u;
+    bool ends = slab_filters(walk.place) ? slab_next_is_shared(walk.place) : next == SLAB_NULL;
+    walk.more = reads && !ends && walk.left != 0u;
     walk.left--;
-    if (walk.more) walk.slab = slab_address(pool, next);
+    if (walk.more) slab_go_on(pool, next, walk.slab, walk.place);
     return node;
 }
 
-// Searches a list for the key of each lane that is BUSY: from the slab at address SLAB on, for the key as it is STORED.
-// FOUND must be false before, and VALUE 0. After it, `left` is ~0 if a list had no end. SEARCH of section IV-C of
-// Ashkiani et al. (2018). It is a macro and not a function because a function changes the fastest kernels' code.
-#define VKDS_SLAB_FIND(POOL, SLAB, STORED, BUSY, FOUND, VALUE)                      \
-    uint left = POOL.blocks << 10;   /* slabs that there may be behind the first */ \
+// Searches a list for the key of each lane that is BUSY: from the slab at address SLAB on, whose place is PLACE
+// (slab_shared.glsl), for the key as it is STORED. FOUND must be false before, and VALUE 0. After it, `left` is ~0 if a
+// list had no end. SEARCH of section IV-C of Ashkiani et al. (2018). It is a macro because a function
+// changes the fastest kernels' code.
+#define VKDS_SLAB_FIND(POOL, SLAB, PLACE, STORED, BUSY, FOUND, VALUE)               \
+    uint place = PLACE;                                                             \
+    uint left = (POOL.blocks << 10) + 2u;   /* slabs that may follow the first */   \
     while (subgroupAny(BUSY)) {                                                     \
         uint queue = tile_ballot(BUSY);                                             \
         uint source = queue == 0u ? 0u : uint(findLSB(queue));                      \
@@ -53,9 +57,9 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
         if (BUSY && tile_lane() == source) {                                        \
             FOUND = hit.slot != NODE_NONE;                                          \
             if (FOUND) VALUE = hit.value;                                           \
-            BUSY = !FOUND && next != SLAB_NULL;                                     \
+            BUSY = !FOUND && !slab_link_ends(next, place, STORED);                  \
             if (BUSY) {                                                             \
-                SLAB = slab_address(POOL, next);                                    \
+                slab_go_on(POOL, next, SLAB, place);                                \
                 BUSY = left != 0u;                                                  \
                 left--;                                                             \
             }                                                                       \

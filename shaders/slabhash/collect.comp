@@ -25,6 +25,7 @@ void main() {
     uint bucket = slab_hash_bucket(hash, key);
     K stored = slab_hash_encode(hash, bucket, key);
     uvec2 slab = slab_hash_base(hash, bucket);
+    uint place = slab_hash_place(bucket);
     for (uint visits = node_visits(hash.pool.blocks); subgroupAny(busy) && visits != 0u; visits--) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
@@ -45,8 +46,8 @@ void main() {
         uint next = slab_next(node);
         if (busy && tile_lane() == source) {
             offset += total;
-            busy = next != SLAB_NULL;
-            if (busy) slab = slab_address(hash.pool, next);
+            busy = !slab_link_ends(next, place, stored);
+            if (busy) slab_go_on(hash.pool, next, slab, place);
         }
     }
 }

@@ -14,7 +14,12 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint tile = invocation_index() / TILE;
+    // Buckets that share slabs have one chain, behind the last one of their group.
+    uint bucket = first + tile, place = slab_hash_place(bucket);
+    bool mine = tile < count && (!slab_filters(place) || place == 0u);
+    uvec2 last = slab_hash_base(hash, bucket);
+    if (slab_filters(place)) last = address_at(last, SLAB_OF_ALL, SLAB_SHIFT);
     uint next = SLAB_NULL;
-    if (tile < count) next = plain_load(address_add(slab_hash_base(hash, first + tile), SLAB_NEXT_AT));
+    if (mine) next = plain_load(address_add(last, SLAB_NEXT_AT));
     slab_chain_free(hash.pool, next, SHARED != 0u);
 }

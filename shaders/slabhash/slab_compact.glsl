@@ -38,6 +38,17 @@ bool slab_writer_crosses(SlabWriter w, SlabRanks ranks) { return w.filled + rank
 K slab_writer_mask = K(0u);   // the difference of keys and their words in slots, for events
 #endif
 
+// Writes this lane's slot m of a node to a slot of a slab.
+void slab_write(uvec2 slab, uint slot, Node node, uint m) {
+    uvec2 at = slab_slot(slab, slot);
+    VKDS_SLAB_WRITTEN(true, at, slot, slab_lane_key(node, m) ^ slab_writer_mask, slab_lane_value(node, m))
+#ifdef VKDS_SLAB_KEYS
+    VKDS_STORE(at, slab_lane_key(node, m));
+#else
+    VKDS_SLOT_STORE(at, node.pair[m]);
+#endif
+}
+
 // Appends the marked slots of a node. If slab_writer_crosses, `beyond` is the address of the slab after the writer's.
 void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks ranks, uvec2 beyond) {
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
@@ -45,15 +56,9 @@ void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks rank
         [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
             uint m = j * SLAB_STEP_SLOTS + s;
             if (((mask >> m) & 1u) != 0u) {
-                uvec2 at = to < SLAB_SLOTS ? slab_slot(w.slab, to) : slab_slot(beyond, to - SLAB_SLOTS);
-                VKDS_SLAB_WRITTEN(true, at, to % SLAB_SLOTS, slab_lane_key(node, m) ^ slab_writer_mask,
-                                  slab_lane_value(node, m))
+                if (to < SLAB_SLOTS) slab_write(w.slab, to, node, m);
+                else slab_write(beyond, to - SLAB_SLOTS, node, m);
                 to++;
-#ifdef VKDS_SLAB_KEYS
-                VKDS_STORE(at, slab_lane_key(node, m));
-#else
-                VKDS_SLOT_STORE(at, node.pair[m]);
-#endif
             }
         }
     }

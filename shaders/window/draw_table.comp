@@ -16,9 +16,10 @@ vec3 slot_of(Row slabs, uint bucket, uint slab, uint s, vec2 p, vec2 box) {
     uint formats = scene_word(scene, SCENE_FORMATS), mask = scene_word(scene, SCENE_MASK);
     P pair = VKDS_SLOT_LOAD(address_add(cell.node, s * VKDS_SLOT_BYTES));
     K key = pair.VKDS_KEY;
-    if (bucket == scene_word(scene, SCENE_ONES) || bucket == scene_word(scene, SCENE_ZERO)) key ^= mask;
+    uint group = bucket >> (formats >> 16);
+    if (group == scene_word(scene, SCENE_ONES) || group == scene_word(scene, SCENE_ZERO)) key ^= mask;
     bool ink = text_in_box(text_of(WORDS(key), formats & 255u), 0, p, box)
-        || text_in_box(text_of(WORDS(pair.VKDS_VALUE), formats >> 8), 1, p, box);
+        || text_in_box(text_of(WORDS(pair.VKDS_VALUE), formats >> 8 & 255u), 1, p, box);
     return colour(ink ? PAPER : kind);
 }
 

@@ -46,7 +46,7 @@ vec3 leaf_slots(Cell cell, vec2 p, vec2 box, uint slots, uint formats) {
     P pair = VKDS_SLOT_LOAD(btree_slot(cell.node, s));
     vec2 inside = vec2(x, p.y), slot = vec2(wide, box.y);
     bool ink = wide > 12.0 && (text_in_box(text_of(WORDS(pair.VKDS_KEY), formats & 255u), 0, inside, slot)
-        || text_in_box(text_of(WORDS(pair.VKDS_VALUE), formats >> 8), 1, inside, slot));
+        || text_in_box(text_of(WORDS(pair.VKDS_VALUE), formats >> 8 & 255u), 1, inside, slot));
     return colour(ink ? PAPER : (cell.fresh >> s & 1u) != 0u ? FRESH : LEAF);
 }
 

@@ -23,6 +23,7 @@ const uint SCENE_MASK = 4u;       // and what the keys of two buckets are xored 
 const uint SCENE_ONES = 5u;
 const uint SCENE_ZERO = 6u;
 const uint SCENE_FORMATS = 7u;    // how keys and, 8 bits higher, values are written: FORMAT_…
+                                  // 16 bits higher: log2 of the buckets of a group, which ONES and ZERO count
 
 const uint FORMAT_UNSIGNED = 0u;
 const uint FORMAT_SIGNED32 = 1u;  // the sign bit, of the lower word or of both, is flipped

@@ -46,13 +46,14 @@ void main() {
     uint bucket = invocation_index();
     if (bucket >= hash.buckets) return;
     uvec2 slab = slab_hash_base(hash, bucket);
+    uint place = slab_hash_place(bucket);
     uint at = WRITE != 0u ? plain_load_at(firsts, bucket) : 0u, found = 0u;
-    for (uint left = (hash.pool.blocks << 10) + 1u; left != 0u; left--) {
+    for (uint left = (hash.pool.blocks << 10) + 3u; left != 0u; left--) {
         if (WRITE != 0u) list(at + found, slab, bucket, found);
         found++;
         uint next = plain_load(address_add(slab, SLAB_NEXT_AT));
-        if (!pool_has(hash.pool, next)) break;
-        slab = slab_address(hash.pool, next);
+        if (slab_filters(place) ? slab_next_is_shared(place) : !pool_has(hash.pool, next)) break;
+        slab_go_on(hash.pool, next, slab, place);
     }
     if (WRITE == 0u) plain_store_at(firsts, bucket, found);
 }

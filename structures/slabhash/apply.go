@@ -90,7 +90,7 @@ func (t *table) applyKernel(kind structures.Kind, plain, tails bool) recording.S
 	if kind == structures.Insert || kind == structures.InsertUnique || kind == structures.InsertDuplicate {
 		tile = t.tiles.insert
 	}
-	return overPool[applyPush](module, tile, constants...)
+	return overPool[applyPush](t, module, tile, constants...)
 }
 
 // recordApply records a batch of operations of one kind, or Mixed.
@@ -142,7 +142,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	if t.o.MaxLoad < 0 {
 		return n, nil
 	}
-	limit := func() uint64 { return uint64(t.o.MaxLoad * float64(t.slots) * float64(t.base.buckets)) }
+	limit := func() uint64 { return uint64(t.o.MaxLoad * float64(t.slots) * float64(t.baseSlabs(t.base.buckets))) }
 	if t.used+uint64(n) <= limit() {
 		return n, nil
 	}
@@ -167,7 +167,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 			t.used = s.live
 		case pipeline.Short(err):
 			// There is no memory for more buckets, so the lists get longer. If that fails, too, it returns the error.
-			if s.tombstones > 0 {
+			if s.tombstones > 0 && !t.o.shared() { // a flush of shared slabs needs as much memory
 				if err := t.flush(ctx, nil); err != nil {
 					return 0, err
 				}
@@ -205,7 +205,7 @@ func (t *table) calm(visits uint32) { t.visits = visits }
 
 // raise raises a bound of visits with which no operation made progress.
 func (t *table) raise(visits *uint32, pending int) error {
-	all := uint64(t.Pool.Description().Blocks)*slabs.BlockSlabs + uint64(t.base.buckets)
+	all := uint64(t.Pool.Description().Blocks)*slabs.BlockSlabs + t.baseSlabs(t.base.buckets)
 	most := min(max(maxVisits, uint64(t.slots+1)*all), math.MaxUint32)
 	if uint64(*visits) >= most {
 		return &structures.StuckError{Operations: pending}

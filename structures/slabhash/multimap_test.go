@@ -99,12 +99,25 @@ func testMultimap[W structures.Word](t *testing.T) {
 				defer hog.Close()
 				_, err = hog.Insert(t.Context(), ramp(34000, 1, 1)) // some 1000 of 1024 slabs
 				require.NoError(rt, err)
-				m, err := New[W, W](t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool,
-					Seed: rapid.Uint32().Draw(rt, "seed")})
+				o := Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool, Seed: rapid.Uint32().Draw(rt, "seed")}
+				shared := rapid.Bool().Draw(rt, "shared")
+				if shared {
+					o.Load = 1
+				}
+				m, err := New[W, W](t.Context(), d, o)
 				require.NoError(rt, err)
 				defer m.Close()
+				var near []W // a table of 64 buckets, the fewest that share slabs, has no list of two with other keys
+				if shared {
+					near = nearKeys(m.InShaders().Description(), numbers.Key[W])
+				}
 				want := multimap[W]{}
 				for _, b := range batches[W]().Draw(rt, "batches") {
+					for i, k := range b.Keys {
+						if shared {
+							b.Keys[i] = near[uint64(k)%uint64(len(near))]
+						}
+					}
 					r, err := m.Apply(t.Context(), b)
 					require.NoError(rt, err)
 					for i, k := range b.Keys {
@@ -119,7 +132,11 @@ func testMultimap[W structures.Word](t *testing.T) {
 					case 0:
 						require.NoError(rt, m.Flush(t.Context()))
 					case 1:
-						require.NoError(rt, m.Rehash(t.Context(), rapid.IntRange(4, 9).Draw(rt, "buckets")))
+						buckets := rapid.IntRange(4, 9).Draw(rt, "buckets")
+						if shared {
+							buckets *= 16
+						}
+						require.NoError(rt, m.Rehash(t.Context(), buckets))
 					case 2:
 						if compact = len(want) > 50; compact {
 							require.NoError(rt, m.Clear(t.Context()))

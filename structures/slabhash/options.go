@@ -18,10 +18,13 @@ type Options struct {
 	Buckets int
 	// Load is the number of pairs for each slot of the base slabs, β of section III-C of the paper, for which a table
 	// is laid out. A slab has 15 slots for pairs of 32 bits, 7 of 64 bits, and in a set 30 and 15 for keys. A small
-	// load is fast, a large one saves memory; around 0.7 most buckets have one slab. 0.01 to 100; 0: DefaultLoad.
+	// load is fast, a large one saves memory; around 0.7 most buckets have one slab. From 0.75 to 1.25 buckets share
+	// slabs, so that nearly all slots are in use: at 1, 95% of them. Flush then copies the table, and so needs memory
+	// for a second one, and the number of buckets is a multiple of 16. 0.01 to 100; 0: DefaultLoad.
 	Load float64
 	// MaxLoad is the load, erased slots included, above which an insertion from Go slices first rehashes the table to
-	// Load. 0: DefaultMaxLoad, or 1.5 times Load if that is more; negative: never.
+	// Load. 0: DefaultMaxLoad, or 1.5 times Load if that is more, or where buckets share slabs 1.1 and 1.1 times Load;
+	// negative: never.
 	MaxLoad float64
 	// Pool is the pool of all slabs but the base slabs. nil: the table has its own pool. Structures that share a pool
 	// wait for each other's changes, and the pool grows after the work on all of them has ended.
@@ -81,6 +84,9 @@ func (o *Options) complete(d *vk.Device) error {
 	}
 	if o.MaxLoad == 0 {
 		o.MaxLoad = max(DefaultMaxLoad, 1.5*o.Load)
+		if o.shared() { // beyond that, many pairs are in chains that 16 buckets share
+			o.MaxLoad = 1.1 * max(1, o.Load)
+		}
 	}
 	switch {
 	case o.Capacity < 0:

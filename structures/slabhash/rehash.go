@@ -56,7 +56,8 @@ func (t *table) overBuckets(ctx context.Context, b base, label string,
 	})
 }
 
-// Flush compacts buckets in place. If the context ends, each bucket is either flushed or as it was.
+// Flush compacts buckets in place, or copies a table whose buckets share slabs. If the context ends, each bucket is
+// either flushed or as it was.
 func (t *table) Flush(ctx context.Context) error {
 	ctx, end := t.Progress.Begin(ctx)
 	defer end()
@@ -69,6 +70,9 @@ func (t *table) Flush(ctx context.Context) error {
 
 // flush is Flush for a caller that has entered the table.
 func (t *table) flush(ctx context.Context, progress structures.Progress) error {
+	if t.o.shared() {
+		return t.move(ctx, t.base.buckets, "flush", progress)
+	}
 	begin := time.Now()
 	err := t.overBuckets(ctx, t.base, "flush", t.flushKernel(), progress)
 	t.Device.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
@@ -91,6 +95,11 @@ func (t *table) canRelease() error {
 
 // rehash moves all pairs to that many new buckets. After an error the table is unchanged.
 func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
+	return t.move(ctx, buckets, "rehash", progress)
+}
+
+// move is rehash, timed under a label.
+func (t *table) move(ctx context.Context, buckets uint32, label string, progress structures.Progress) error {
 	if err := t.Uses.Rest(ctx); err != nil {
 		return err
 	}
@@ -99,7 +108,7 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	if err != nil {
 		return err
 	}
-	if err = t.gather(ctx, to, progress); err == nil {
+	if err = t.gather(ctx, to, label, progress); err == nil {
 		err = t.canRelease()
 	}
 	if err != nil {
@@ -120,14 +129,18 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 
 // gather fills new base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets
 // whose pairs are in an endless list.
-func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
+func (t *table) gather(ctx context.Context, to base, label string, progress structures.Progress) error {
 	for {
 		old := uint64(t.base.buckets) << 32
 		down := old / uint64(to.buckets)
 		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
 		failed := t.counter.Slice()[:2] // buckets without a slab from the pool, and in endless lists
 		clear(failed)
-		err := t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
+		lists := to.buckets // each for one tile
+		if t.o.shared() {
+			lists /= groupBuckets
+		}
+		err := t.ranges(ctx, lists, progress, func(first, count uint32) error {
 			push := rehashPush{
 				Hash: t.description(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets,
 				FromMask: t.base.mask, FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,
@@ -138,7 +151,7 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 				if err != nil {
 					return err
 				}
-				t.upkeep("rehash", func() { k.Dispatch(t.Stream, t.tileGroups(count), push) })
+				t.upkeep(label, func() { k.Dispatch(t.Stream, t.tileGroups(count), push) })
 				return nil
 			})
 		})
@@ -174,7 +187,7 @@ func (t *table) Rehash(ctx context.Context, buckets int) error {
 		}
 		buckets = int(t.bucketsFor(v.live))
 	}
-	return t.rehash(ctx, uint32(buckets), gate.Told(ctx))
+	return t.rehash(ctx, t.o.whole(uint32(buckets)), gate.Told(ctx))
 }
 
 // Clear removes all pairs. The number of buckets stays.

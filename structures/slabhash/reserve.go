@@ -3,7 +3,6 @@ package slabhash
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/slabs"
@@ -35,7 +34,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	}
 	need := stats.Allocated + t.Pool.Aside() + t.chainSlabs(n, buckets)
 	if buckets == t.base.buckets {
-		need -= int(have.slabs) - int(buckets) // the chains that exist stay, and only grow
+		need -= int(have.slabs - t.baseSlabs(buckets)) // the chains that exist stay, and only grow
 	}
 	blocks := (need - stats.Slabs + slabs.BlockSlabs - 1) / slabs.BlockSlabs
 	if err := t.fits(buckets, blocks); err != nil {
@@ -57,7 +56,7 @@ func (t *table) fits(buckets uint32, blocks int) error {
 		return err
 	}
 	if buckets != t.base.buckets {
-		sizes = append(sizes, uint64(buckets)*baseWords*4)
+		sizes = append(sizes, t.baseWords(buckets)*4)
 	}
 	return t.memory.Fits(sizes...)
 }
@@ -65,14 +64,5 @@ func (t *table) fits(buckets uint32, blocks int) error {
 // chainSlabs estimates the number of slabs after the base slabs, and adds an eighth and a memory block: if few slabs
 // are free, allocations don't find them all.
 func (t *table) chainSlabs(pairs int, buckets uint32) int {
-	// The number of pairs of a bucket has a Poisson distribution. Far from the mean its terms are negligible.
-	mean := float64(pairs) / float64(buckets)
-	width := 10*math.Sqrt(mean) + 10
-	expected := 0.0
-	for n := max(0, math.Floor(mean-width)); n < mean+width; n++ {
-		beyond, _ := math.Lgamma(n + 1)
-		probability := math.Exp(n*math.Log(max(mean, 1e-300)) - mean - beyond)
-		expected += probability * max(0, math.Ceil(n/float64(t.slots))-1)
-	}
-	return int(expected*float64(buckets)*9/8) + slabs.BlockSlabs
+	return int(t.chained(float64(pairs), buckets)*9/8) + slabs.BlockSlabs
 }

@@ -113,7 +113,7 @@ type Stats struct {
 	Slabs      uint64 // base slabs and the slabs that they link to
 	ChainSlabs uint64 // slabs without the base slabs
 
-	Load           float64 // pairs / (slots of a slab * buckets): β, the average slab count of section III-C
+	Load           float64 // pairs / slots of the base slabs: β, the average slab count of section III-C
 	SlabsPerBucket float64 // slabs / buckets
 	Utilization    float64 // bytes of pairs / bytes of slabs: the memory utilization of section III-C
 	LongestBucket  int     // slabs of the longest bucket
@@ -138,12 +138,12 @@ func (t *table) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	t.used = v.live + v.tombstones
-	buckets := float64(t.base.buckets)
+	buckets, baseSlabs := float64(t.base.buckets), t.baseSlabs(t.base.buckets)
 	elementBytes := slotBytes(t.width, t.keys)
 	return Stats{
 		Pairs: v.live, Tombstones: v.tombstones, Buckets: int(t.base.buckets),
-		Slabs: v.slabs, ChainSlabs: v.slabs - uint64(t.base.buckets),
-		Load:           float64(v.live) / (float64(t.slots) * buckets),
+		Slabs: v.slabs, ChainSlabs: v.slabs - baseSlabs,
+		Load:           float64(v.live) / (float64(t.slots) * float64(baseSlabs)),
 		SlabsPerBucket: float64(v.slabs) / buckets,
 		Utilization:    float64(v.live) * float64(elementBytes) / (float64(v.slabs) * slabWords * 4),
 		LongestBucket:  int(v.longest), Lengths: v.lengths,

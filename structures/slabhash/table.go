@@ -20,7 +20,6 @@ import (
 
 const (
 	slabWords  = 32
-	baseWords  = slabWords + 1 // of a bucket: its base slab, and a word for the tail of its list (slab_hash.glsl)
 	maxBuckets = min(1<<31, math.MaxInt)
 	fresh      = ^uint32(0) // each word of a new slab
 	workgroup  = 64
@@ -110,8 +109,8 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 // layOut returns the number of buckets for the options. It returns an error for impossible sizes before anything is
 // allocated.
 func (t *table) layOut() (uint32, error) {
-	buckets, option, asked := uint32(t.o.Buckets), "Buckets", t.o.Buckets
-	if buckets == 0 {
+	buckets, option, asked := t.o.whole(uint32(t.o.Buckets)), "Buckets", t.o.Buckets
+	if t.o.Buckets == 0 {
 		buckets, option, asked = t.bucketsFor(uint64(t.o.Capacity)), "Capacity", t.o.Capacity
 		if buckets == maxBuckets {
 			err := fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
@@ -125,7 +124,7 @@ func (t *table) layOut() (uint32, error) {
 			return 0, pipeline.Impossible(option, asked, err)
 		}
 	}
-	if err := t.memory.Fits(append(sizes, uint64(buckets)*baseWords*4)...); err != nil {
+	if err := t.memory.Fits(append(sizes, t.baseWords(buckets)*4)...); err != nil {
 		return 0, pipeline.Impossible(option, asked, err)
 	}
 	return buckets, nil
@@ -133,9 +132,11 @@ func (t *table) layOut() (uint32, error) {
 
 // poolOptions returns the options of the table's own pool.
 func (t *table) poolOptions(buckets uint32) slabs.Options {
-	// At a load of 0.7, one bucket in seven has a second slab.
-	return slabs.Options{Blocks: max(1, int(float64(buckets)/7/slabs.BlockSlabs)), MaxBytes: t.o.MaxBytes,
-		Memory: t.memory}
+	chained := float64(buckets) / 7 // at a load of 0.7, one bucket in seven has a second slab
+	if t.o.shared() {
+		chained = 1.25 * t.chained(t.o.Load*float64(t.slots)*float64(t.baseSlabs(buckets)), buckets)
+	}
+	return slabs.Options{Blocks: max(1, int(chained/slabs.BlockSlabs)), MaxBytes: t.o.MaxBytes, Memory: t.memory}
 }
 
 // open makes what an open table has. shared is nil for a pool of its own.
@@ -159,7 +160,10 @@ func (t *table) open(ctx context.Context, buckets uint32, shared *slabs.Pool) er
 // bucketsFor returns how many buckets give that many pairs the load Options.Load.
 func (t *table) bucketsFor(pairs uint64) uint32 {
 	b := float64(pairs) / (float64(t.slots) * t.o.Load)
-	return uint32(min(max(b+1, 64), maxBuckets))
+	if t.o.shared() {
+		b *= float64(groupBuckets) / groupSlabs
+	}
+	return t.o.whole(uint32(min(max(b+1, 64), maxBuckets)))
 }
 
 // SlotsAt returns how many pairs of a width fit into a slab, or for a set how many keys.
@@ -193,9 +197,9 @@ func (t *table) hash(word, buckets uint32) uint32 {
 	return high
 }
 
-// special reports whether a key belongs to one of the two buckets whose keys collide with patterns.
+// special reports whether a key belongs to one of the two buckets, or their groups, whose keys collide with patterns.
 func (t *table) special(b base, key uint32) bool {
-	h := t.hash(key, b.buckets)
+	h := t.list(t.hash(key, b.buckets))
 	return h == b.ones || h == b.zero
 }
 
@@ -203,11 +207,11 @@ func (t *table) special(b base, key uint32) bool {
 // lists. A key stored as 0 is the mask itself, and a key stored as ~0 is its complement, so neither may belong to those
 // buckets. Keys of 64 bits have the mask in both words.
 func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
-	b := base{buckets: buckets, ones: t.hash(^uint32(0), buckets), zero: t.hash(0, buckets)}
+	b := base{buckets: buckets, ones: t.list(t.hash(^uint32(0), buckets)), zero: t.list(t.hash(0, buckets))}
 	for b.mask = 1; t.special(b, b.mask) || t.special(b, ^b.mask); b.mask++ {
 	}
 	var err error
-	if b.slabs, err = vk.NewBuffer[uint32](t.memory, int(buckets)*baseWords); err != nil {
+	if b.slabs, err = vk.NewBuffer[uint32](t.memory, int(t.baseWords(buckets))); err != nil {
 		return base{}, err
 	}
 	t.Stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)
@@ -279,5 +283,8 @@ func (t *table) Constants() map[string]uint32 {
 	}
 	c := t.Pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
+	if t.o.shared() {
+		c["SLAB_SHARED"] = 1
+	}
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
@@ -150,7 +151,7 @@ func TestMixedBatches(t *testing.T) {
 	const keys, perKey, dispatches, streams = 40, 8, 3, 2
 	for mix, kinds := range mixes {
 		t.Run(mix, func(t *testing.T) {
-			eachTable(t, 4, func(r *rig) {
+			eachTable(t, slabhash.Options{Buckets: 4}, func(r *rig) {
 				r.rounds(func(seed uint64) {
 					rng := rand.New(rand.NewPCG(seed, 1))
 					require.NoError(r, r.table.Clear(r.Context()))

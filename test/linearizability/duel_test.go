@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/slabcheck"
 )
 
@@ -18,7 +19,7 @@ func TestDuels(t *testing.T) {
 	for k := structures.Insert; k <= structures.CountAll; k++ {
 		everything = append(everything, k)
 	}
-	eachTable(t, keys/8, func(r *rig) {
+	eachTable(t, slabhash.Options{Buckets: keys / 8}, func(r *rig) {
 		r.rounds(func(seed uint64) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			require.NoError(r, r.table.Clear(r.Context()))

@@ -37,7 +37,12 @@ const (
 )
 
 // programKey is a key that programs work on.
-func (f form) programKey(i int) uint64 { return f.key(uint32(i) * 5) }
+func (r *rig) programKey(i int) uint64 {
+	if r.near != nil {
+		return r.near[i]
+	}
+	return r.key(uint32(i) * 5)
+}
 
 // words are an operation as shaders/test/program.glsl has it.
 func (o operation) words() []uint32 {
@@ -137,39 +142,44 @@ func TestPrograms(t *testing.T) {
 	mixes["copies"] = []structures.Kind{structures.InsertDuplicate, structures.InsertDuplicate, structures.Delete,
 		structures.Find, structures.CountAll}
 	for mix, kinds := range mixes {
-		t.Run(mix, func(t *testing.T) {
-			eachTable(t, 4, func(r *rig) {
-				m, err := kernels.Load("test/slab_hash_program." + r.module())
-				require.NoError(r, err)
-				constants := r.table.InShaders().Constants()
-				constants["TILE"] = uint32(r.width)
-				k, err := vk.NewKernel[programPush](r.d, m, vk.KernelOptions{Constants: constants})
-				require.NoError(r, err)
-				defer k.Free()
-				s, err := r.d.NewStream()
-				require.NoError(r, err)
-				defer s.Close()
-				r.rounds(func(seed uint64) {
-					rng := rand.New(rand.NewPCG(seed, 3))
-					require.NoError(r, r.table.Clear(r.Context()))
-					history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
-						k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), programPush{
-							r.table.InShaders().Description(), operations, outcomes, ticket, programs, length,
-							mostRounds,
-						})
-						require.NoError(r, s.Wait(r.Context()))
-					})
-					held := map[uint64][]uint64{}
-					duplicates := slabcheck.Expect{Duplicates: slices.Contains(kinds, structures.InsertDuplicate)}
-					for _, p := range slabcheck.Check(r, r.d, duplicates, r.table)[0] {
-						held[p.Key] = append(held[p.Key], p.Value)
-					}
-					for i := range someKeys + 3 {
-						history = append(history, r.holds(r.programKey(i), held[r.programKey(i)], end)...)
-					}
-					check(r.T, r.form, history)
-				})
-			})
+		t.Run(mix, func(t *testing.T) { testPrograms(t, slabhash.Options{Buckets: 4}, kinds) })
+		t.Run(mix+", shared slabs", func(t *testing.T) {
+			testPrograms(t, slabhash.Options{Buckets: 64, Load: 1}, kinds)
 		})
 	}
+}
+
+func testPrograms(t *testing.T, o slabhash.Options, kinds []structures.Kind) {
+	eachTable(t, o, func(r *rig) {
+		m, err := kernels.Load("test/slab_hash_program." + r.module())
+		require.NoError(r, err)
+		constants := r.table.InShaders().Constants()
+		constants["TILE"] = uint32(r.width)
+		k, err := vk.NewKernel[programPush](r.d, m, vk.KernelOptions{Constants: constants})
+		require.NoError(r, err)
+		defer k.Free()
+		s, err := r.d.NewStream()
+		require.NoError(r, err)
+		defer s.Close()
+		r.rounds(func(seed uint64) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			require.NoError(r, r.table.Clear(r.Context()))
+			history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
+				k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), programPush{
+					r.table.InShaders().Description(), operations, outcomes, ticket, programs, length,
+					mostRounds,
+				})
+				require.NoError(r, s.Wait(r.Context()))
+			})
+			held := map[uint64][]uint64{}
+			duplicates := slabcheck.Expect{Duplicates: slices.Contains(kinds, structures.InsertDuplicate)}
+			for _, p := range slabcheck.Check(r, r.d, duplicates, r.table)[0] {
+				held[p.Key] = append(held[p.Key], p.Value)
+			}
+			for i := range someKeys + 3 {
+				history = append(history, r.holds(r.programKey(i), held[r.programKey(i)], end)...)
+			}
+			check(r.T, r.form, history)
+		})
+	})
 }

@@ -30,7 +30,8 @@ type rig struct {
 	d *vk.Device
 	form
 	table table
-	width int // of tiles
+	width int      // of tiles
+	near  []uint64 // keys of a table whose buckets share slabs, which meet in the same ones
 }
 
 // form is what a dictionary has: of a set no values, and keys and values of 64 bits or of 32.
@@ -101,10 +102,10 @@ func each(t *testing.T, protocols []protocol, test func(r *rig)) {
 	}
 }
 
-// eachTable runs a test under each protocol on an empty table of so many buckets.
-func eachTable(t *testing.T, buckets int, test func(r *rig)) {
+// eachTable runs a test under each protocol on an empty table with these options.
+func eachTable(t *testing.T, o slabhash.Options, test func(r *rig)) {
 	each(t, protocols, func(r *rig) {
-		o := slabhash.Options{Buckets: buckets, MaxLoad: -1, Tile: r.width}
+		o.MaxLoad, o.Tile = -1, r.width
 		var err error
 		switch r.form {
 		case form{}:
@@ -118,8 +119,27 @@ func eachTable(t *testing.T, buckets int, test func(r *rig)) {
 		}
 		require.NoError(r, err)
 		defer func() { require.NoError(r, r.table.Close()) }()
+		if r.table.InShaders().Constants()["SLAB_SHARED"] != 0 {
+			r.findNear()
+		}
 		test(r)
 	})
+}
+
+// findNear finds keys of three buckets of a group, of which two share a slab and all share the next one.
+func (r *rig) findNear() {
+	h := r.table.InShaders().Description()
+	for n := uint32(0); len(r.near) < someKeys+3; n++ {
+		key, bucket := r.key(n), uint32(0)
+		if r.wide {
+			bucket = slabcheck.Bucket(h, key)
+		} else {
+			bucket = slabcheck.Bucket(h, uint32(key))
+		}
+		if bucket == 16 || bucket == 17 || bucket == 20 {
+			r.near = append(r.near, key)
+		}
+	}
 }
 
 // rounds calls do again and again: a few times, or for long under VKDS_STRESS.

@@ -266,6 +266,9 @@ func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect E
 	if l.wide {
 		mask, hash = mask|mask<<32, func(key uint64) uint32 { return Bucket(device, key) }
 	}
+	if table.InShaders().Constants()["SLAB_SHARED"] != 0 {
+		return r.checkGroups(device, l, mask, hash, p, reachable, expect)
+	}
 	base := r.words(device.Base, int(device.Buckets)*slabWords)
 	for bucket := range device.Buckets {
 		decode := func(stored uint64) (key uint64, err error) {
@@ -302,59 +305,94 @@ func (p *pool) enter(ref uint32, reachable map[uint32]bool) ([]uint32, error) {
 	return slab, nil
 }
 
+// read reads a slab's slots and returns how many are in use. each gets the keys that are there, as they are stored.
+func (l layout) read(slab []uint32, expect Expect, each func(slot int, key, value uint64) error) (used int, err error) {
+	for slot := range l.slots() {
+		if err := l.checkAux(slab, slot); err != nil {
+			return 0, err
+		}
+		key, value := l.slot(slab, slot)
+		free := key == l.ones()
+		switch {
+		case free && value != l.ones():
+			return 0, fmt.Errorf("free slot %d has the value %#x", slot, value)
+		case free:
+			continue
+		case used < slot:
+			return 0, fmt.Errorf("slot %d is in use, behind a free one", slot)
+		}
+		used++
+		if key == tombstone {
+			if expect.Compact {
+				return 0, fmt.Errorf("slot %d has a tombstone", slot)
+			}
+			continue
+		}
+		if l.keys {
+			value = 0
+		}
+		if err := each(slot, key, value); err != nil {
+			return 0, err
+		}
+	}
+	return used, nil
+}
+
+// gather reads slabs one after the other, and collects their pairs.
+type gather struct {
+	l      layout
+	expect Expect
+	keys   map[uint64]bool
+	pairs  []Pair
+}
+
+// slab reads one, with what decodes its keys.
+func (g *gather) slab(slab []uint32, decode func(stored uint64) (key uint64, err error)) (used int, err error) {
+	return g.l.read(slab, g.expect, func(slot int, key, value uint64) error {
+		key, err := decode(key)
+		if err != nil {
+			return fmt.Errorf("slot %d: %w", slot, err)
+		}
+		if g.keys[key] && !g.expect.Duplicates {
+			return fmt.Errorf("slot %d: key %#x is there twice", slot, key)
+		}
+		g.keys[key] = true
+		g.pairs = append(g.pairs, Pair{key, value})
+		return nil
+	})
+}
+
 // follow reads one list, from its first slab on.
 func (p *pool) follow(slab []uint32, l layout, reachable map[uint32]bool, expect Expect,
 	decode func(stored uint64) (key uint64, err error)) (pairs []Pair, err error) {
-	keys := map[uint64]bool{}
-	ended := false // a free slot was met
+	g := gather{l: l, expect: expect, keys: map[uint64]bool{}}
+	err = p.followInto(&g, slab, reachable, decode)
+	return g.pairs, err
+}
+
+func (p *pool) followInto(g *gather, slab []uint32, reachable map[uint32]bool,
+	decode func(stored uint64) (key uint64, err error)) error {
+	full := true // all slabs so far
 	for n := 0; ; n++ {
-		used := 0
-		for slot := range l.slots() {
-			if err := l.checkAux(slab, slot); err != nil {
-				return nil, fmt.Errorf("slab %d: %w", n, err)
-			}
-			key, value := l.slot(slab, slot)
-			free := key == l.ones()
-			switch {
-			case free && value != l.ones():
-				return nil, fmt.Errorf("slab %d: free slot %d has the value %#x", n, slot, value)
-			case free:
-				ended = true
-				continue
-			case ended:
-				return nil, fmt.Errorf("slab %d: slot %d is in use, behind a free one", n, slot)
-			}
-			used++
-			if key == tombstone {
-				if expect.Compact {
-					return nil, fmt.Errorf("slab %d: slot %d has a tombstone", n, slot)
-				}
-				continue
-			}
-			if key, err = decode(key); err != nil {
-				return nil, fmt.Errorf("slab %d, slot %d: %w", n, slot, err)
-			}
-			if keys[key] && !expect.Duplicates {
-				return nil, fmt.Errorf("slab %d, slot %d: key %#x is there twice", n, slot, key)
-			}
-			keys[key] = true
-			if l.keys {
-				value = 0
-			}
-			pairs = append(pairs, Pair{key, value})
-		}
-		if n > 0 && used == 0 && expect.Compact {
-			return nil, fmt.Errorf("slab %d has nothing in it", n)
+		used, err := g.slab(slab, decode)
+		switch {
+		case err != nil:
+			return fmt.Errorf("slab %d: %w", n, err)
+		case used != 0 && !full:
+			return fmt.Errorf("slab %d has a slot in use, behind a free one", n)
+		case n > 0 && used == 0 && g.expect.Compact:
+			return fmt.Errorf("slab %d has nothing in it", n)
 		}
 		next := slab[nextWord]
 		if next == null {
-			return pairs, nil
+			return nil
 		}
-		if used < l.slots() && expect.Compact {
-			return nil, fmt.Errorf("slab %d has %d slots in use, and another slab behind it", n, used)
+		full = full && used == g.l.slots()
+		if !full && g.expect.Compact {
+			return fmt.Errorf("slab %d has %d slots in use, and another slab behind it", n, used)
 		}
 		if slab, err = p.enter(next, reachable); err != nil {
-			return nil, fmt.Errorf("slab %d: %w", n, err)
+			return fmt.Errorf("slab %d: %w", n, err)
 		}
 	}
 }

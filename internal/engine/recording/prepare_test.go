@@ -97,9 +97,9 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			require.Equal(t, before, onstream.Of(s.Dictionary).Metrics().Kernels)
 		})
 	}
-	t.Run("slabhash set", func(t *testing.T) {
+	sets := func(t *testing.T, o slabhash.Options) {
 		d, kernels := testdevice.OpenNew(t)
-		s, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{MaxBytes: 1 << 28})
+		s, err := slabhash.NewSet[uint32](t.Context(), d, o)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		require.NoError(t, s.Prepare(t.Context()))
@@ -125,7 +125,9 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		_, err = s.DeleteAll(t.Context(), keys)
 		require.NoError(t, err)
 		require.Empty(t, kernels.Take())
-	})
+	}
+	t.Run("slabhash set", func(t *testing.T) { sets(t, slabhash.Options{MaxBytes: 1 << 28}) })
+	t.Run("slabhash set, shared slabs", func(t *testing.T) { sets(t, slabhash.Options{Load: 1, MaxBytes: 1 << 28}) })
 	t.Run("btree at 64 bits", func(t *testing.T) {
 		d, kernels := testdevice.OpenNew(t)
 		tree, err := btree.New[uint64, uint64](t.Context(), d, btree.Options{MaxBytes: 1 << 28})

@@ -21,11 +21,11 @@ type spec struct {
 }
 
 const (
-	maxConstants  = 7
+	maxConstants  = 8
 	poolConstants = 2
 )
 
-// Of returns the description of a module's kernel. A module has at most seven constants, always the same in the same
+// Of returns the description of a module's kernel. A module has at most eight constants, always the same in the same
 // order. A workgroup of 0 is the module's own, or the default one.
 func Of[P any](module string, workgroup int, constants ...Specialization) Spec[P] {
 	o := spec{module: module, workgroup: workgroup}

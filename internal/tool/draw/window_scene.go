@@ -368,7 +368,7 @@ func (m *maker) table(ctx context.Context, t structures.InShaders[slabhash.Descr
 	s.wide, s.high = wide*float64(m.columns), high*float64(lines)
 	s.rows = []row{{firsts: firsts, count: buckets}, slabs}
 	return s, m.describe(ctx, s, [7]uint32{uint32(slots), uint32(m.columns), uint32(longest), hash.Mask,
-		hash.SpecialOnes, hash.SpecialZero, 0}, l)
+		hash.SpecialOnes, hash.SpecialZero, t.Constants()["SLAB_SHARED"] * 4 << 16}, l)
 }
 
 // describe writes the scene's header, and waits for all that was recorded.
@@ -376,7 +376,7 @@ func (m *maker) describe(ctx context.Context, s *Scene, words [7]uint32, l Look)
 	if s.header, err = s.room(m.d, 8+12*len(s.rows)); err != nil {
 		return err
 	}
-	words[6] = uint32(l.Key) | uint32(l.Value)<<8
+	words[6] |= uint32(l.Key) | uint32(l.Value)<<8
 	all := append([]uint32{uint32(len(s.rows))}, words[:]...)
 	s.pipeline += drawings * int(l.Width)
 	for _, r := range s.rows {
