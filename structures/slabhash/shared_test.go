@@ -14,14 +14,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// nearKeys returns keys of few buckets of a table whose buckets share slabs: two that share a slab, another one of
+// nearKeys returns n keys of few buckets of a table whose buckets share slabs: two that share a slab, another one of
 // their group, and those with the keys that are stored in another form.
-func nearKeys[W structures.Word](d Description, key func(uint32) W) []W {
+func nearKeys[W structures.Word](d Description, n int, key func(uint32) W) []W {
 	of := []uint32{16, 17, 20, 16 * d.SpecialOnes, 16*d.SpecialZero + 15}
 	keys := []W{0, ^W(0), W(d.Mask), ^W(d.Mask)}
-	for n := uint32(0); len(keys) < 40; n++ {
-		if slices.Contains(of, slabcheck.Bucket(d, key(n))) {
-			keys = append(keys, key(n))
+	for i := uint32(1); len(keys) < n; i++ {
+		if k := key(i); slices.Contains(of, slabcheck.Bucket(d, k)) && !slices.Contains(keys, k) {
+			keys = append(keys, k)
 		}
 	}
 	return keys
