@@ -3,6 +3,7 @@ package replica
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,9 +30,9 @@ func TestSameOnDevice(t *testing.T) {
 				ops[i].Deadline = 1 + rand.Int64N(40)
 			}
 		}
-		want, err := inMemory.apply(ctx, now, ops)
+		want, err := inMemory.apply(ctx, entry{now: now, ops: slices.Clone(ops)})
 		require.NoError(t, err)
-		got, err := onDevice.apply(ctx, now, ops)
+		got, err := onDevice.apply(ctx, entry{now: now, ops: ops})
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		if now%10 == 9 {

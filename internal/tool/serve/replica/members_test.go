@@ -77,7 +77,7 @@ func TestLostFolder(t *testing.T) {
 	nodes[2] = open(t, options[2])
 	first := leaderOf(t, nodes[:])
 	for i := range uint64(100) {
-		_, err := nodes[first].Write([]Op{set(i, i)})
+		_, err := nodes[first].Write([]Op{set(i, i)}, nil)
 		require.NoError(t, err)
 	}
 	lost := (first + 1) % 3
@@ -312,7 +312,7 @@ func TestClockJump(t *testing.T) {
 	const far = 1000 * 1000
 	in := func(ms int64) int64 { return leader.Now() + ms }
 	_, err := leader.Write([]Op{set(1, 1), {Kind: Set, Key: 2, Value: 2, Deadline: in(far / 2)},
-		{Kind: Set, Key: 3, Value: 3, Deadline: in(2 * far)}})
+		{Kind: Set, Key: 3, Value: 3, Deadline: in(2 * far)}}, nil)
 	require.NoError(t, err)
 	answers := func(n *Node, want ...bool) bool {
 		got, err := get(t, n, n == follower, 1, 2, 3)
@@ -331,7 +331,7 @@ func TestClockJump(t *testing.T) {
 	var not *NotLeaderError
 	require.ErrorAs(t, err, &not, "how old its state is isn't known")
 	require.InDelta(t, time.Now().UnixMilli()+far, leader.Now(), 10_000, "time goes on from the latest there was")
-	_, err = leader.Write([]Op{{Kind: Set, Key: 2, Value: 2, Deadline: in(100)}})
+	_, err = leader.Write([]Op{{Kind: Set, Key: 2, Value: 2, Deadline: in(100)}}, nil)
 	require.NoError(t, err)
 	time.Sleep(300 * time.Millisecond)
 	require.True(t, answers(leader, true, true, true), "it lasts longer by the jump")
