@@ -103,7 +103,7 @@ says what is promised.`,
 	flags.IntVar(&s.o.MaxClients, "max-clients", 10000, "`number` of connections at a time")
 	flags.IntVar(&s.o.MaxRequest, "max-request", 16<<20, "`bytes` of one command")
 	flags.DurationVar(&s.o.Idle, "idle", 0, "close connections after this `time` without commands\n(default: never)")
-	flags.StringVar(&s.http, "http", "", "`address` for /metrics, /healthz and /debug/pprof")
+	flags.StringVar(&s.http, "http", "", "`address` for a page, /metrics, /healthz and /debug/pprof")
 	return c
 }
 

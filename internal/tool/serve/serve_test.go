@@ -812,7 +812,7 @@ func TestStopScans(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	s, address := started(t, replica.Options{}, Options{})
+	s, address := started(t, replica.Options{Name: "here"}, Options{})
 	dial(t, address).pipeline("SET 1 1", "GET 1", "NOSUCH")
 	get := func(path, from string) (int, string) {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -824,8 +824,14 @@ func TestPages(t *testing.T) {
 	code, text := get("/healthz", "192.0.2.1:1")
 	require.Equal(t, http.StatusOK, code)
 	require.Equal(t, "leading\n", text)
+	code, text = get("/", "192.0.2.1:1") // test/page has a browser show it
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, text, "<h1>vkds serve here</h1>")
+	code, _ = get("/other", "192.0.2.1:1")
+	require.Equal(t, http.StatusNotFound, code)
 	_, text = get("/metrics", "192.0.2.1:1")
-	for _, line := range []string{`vkds_commands_total{command="SET"} 1`, "vkds_keys 1", "vkds_leading 1",
+	for _, line := range []string{`vkds_commands_total{command="SET"} 1`, "vkds_keys 1",
+		`vkds_member_leads{member="here",self="true"} 1`, "vkds_leading 1",
 		"vkds_errors_total 1",
 		`vkds_batch_operations_count{kind="write"} 1`, "vkds_entry_operations_count 1"} {
 		require.Contains(t, text, "\n"+line+"\n")
