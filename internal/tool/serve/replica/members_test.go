@@ -122,6 +122,27 @@ func TestLostFolder(t *testing.T) {
 	require.ErrorAs(t, err, &missing, "the folder of before")
 }
 
+// Once a member has met the others, they begin without it.
+func TestFirstStart(t *testing.T) {
+	options, nodes := three(t)
+	for i := range nodes {
+		nodes[i] = open(t, options[i])
+	}
+	require.Eventually(t, func() bool {
+		for _, n := range nodes[:2] {
+			if met, err := n.log.recall(metKey); err != nil || met == nil {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, time.Millisecond)
+	require.NoError(t, nodes[2].Close())
+	nodes[2] = nil
+	first := leaderOf(t, nodes[:])
+	_, err := nodes[first].Write([]Op{set(1, 1)}, nil)
+	require.NoError(t, err)
+}
+
 // If so many say that they have lost their folders that the others are no majority, they are told, and not barred.
 func TestAllRejoin(t *testing.T) {
 	options, nodes := three(t)
