@@ -106,7 +106,7 @@ func (c *conn) keep(rest []byte) {
 	}
 	if n == 0 && (cap(c.in) > largeBuffer || c.calm > 64 && cap(c.in) > smallBuffer) {
 		c.in, c.calm = make([]byte, 0, smallBuffer), 0
-		c.args = nil // parts of the old buffer
+		c.args, c.texts = nil, nil // parts of the old buffer
 	}
 	if cap(c.args) > 1<<13 {
 		c.args = nil

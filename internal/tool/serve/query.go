@@ -356,13 +356,8 @@ func (c *conn) scanned(q *query) {
 	c.out = redcon.AppendBulkUint(c.out, next)
 	t := c.s.config.Types.Key
 	var which []int
-	for i, key := range q.keys {
-		text := q.record(i).Key
-		if t != keytype.Text {
-			c.text = t.Append(c.text[:0], key)
-			text = string(c.text)
-		}
-		if q.pattern == "" || q.pattern == "*" || matches(q.pattern, text) {
+	for i := range q.keys {
+		if q.pattern == "" || q.pattern == "*" || matches(q.pattern, c.keyOf(q, i)) {
 			which = append(which, i)
 		}
 	}
@@ -371,6 +366,16 @@ func (c *conn) scanned(q *query) {
 		c.field(t, q.keys[i], q.record(i).Key)
 		c.sendLarge()
 	}
+}
+
+// keyOf returns the text of a key, whatever its type.
+func (c *conn) keyOf(q *query, i int) string {
+	t := c.s.config.Types.Key
+	if t == keytype.Text {
+		return q.record(i).Key
+	}
+	c.text = t.Append(c.text[:0], q.keys[i])
+	return string(c.text)
 }
 
 // alone calls f with a snapshot of all pairs. Only one of those who read all pairs does so at a time.

@@ -628,6 +628,17 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, err)
 	c.keep(rest)
 	require.Nil(t, c.args)
+
+	// Nor does a connection keep a buffer because texts were parts of it.
+	s, _ = started(t, replica.Options{Types: texts}, Options{})
+	c = &conn{s: s, net: theirs, opened: time.Now(), authed: true}
+	c.in = redcon.AppendBulkString(redcon.AppendBulkString(redcon.AppendArray(nil, 2), "GET"), "k")
+	c.in = append(make([]byte, 0, 2*largeBuffer), c.in...)
+	rest, err = c.commands(c.in)
+	require.NoError(t, err)
+	c.flush()
+	c.keep(rest)
+	require.Nil(t, c.texts)
 }
 
 // A command may come in parts of any size. Its end counts: who sends it byte by byte has no more time for it.
