@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,9 +42,10 @@ func newServeCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --data DIR",
 		Short: "Serve a dictionary to clients of Redis, durably, on one machine or several",
-		Long: `Serve answers clients of Redis from an ordered dictionary of numbers. DIR keeps a
-log, in which each change is stored before it is answered, and snapshots. DIR is
-made if it is not there. Start it again with the same DIR to go on.
+		Long: `Serve answers clients of Redis from a dictionary of numbers, in order, or of texts.
+DIR keeps a log, in which each change is stored before it is answered, and
+snapshots. DIR is made if it is not there. Start it again with the same DIR to go
+on.
 
 With --peers, several servers have the same dictionary: three go on if one fails,
 five if two fail. Start each with the same list, and with its own address as
@@ -62,9 +62,12 @@ TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
   VK.CHANGES N [LIMIT M]     the changes after number N ($: the last one's number)
   VK.SNAPSHOT NAME           save all pairs as DIR/exported/NAME.vkds
 
-- and + are the first and the last key. Keys and values are numbers, times or
-addresses (--key, --value), not text. docs/serve.md says what is promised.`,
+- and + are the first and the last key. Keys and values are integers, unless --key
+and --value say otherwise: numbers, times, addresses, or texts of up to 64 kB,
+which have no order: for these there are no ranges and neighbors. docs/serve.md
+says what is promised.`,
 		Example: `  vkds serve --data /var/lib/vkds
+  vkds serve --data /var/lib/names --key text --value text
   vkds serve --data d1 --listen 10.0.0.1:6379 --password-file secret \
       --peers 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379 \
       --tls-cert own.pem --tls-key own.key --tls-ca peers.pem`,
@@ -81,10 +84,9 @@ addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 	flags.BoolVar(&s.rejoin, "rejoin", false, "this server has lost its folder and begins with an empty\n"+
 		"one; all others must run")
 	served := func(t *keytype.Type) choice[keytype.Type] {
-		names := slices.DeleteFunc(slices.Clone(keytype.Types.Names()), func(n string) bool { return n == "text" })
-		return choice[keytype.Type]{t, keytype.Types.Parse, names, "type"}
+		return choice[keytype.Type]{t, keytype.Types.Parse, keytype.Types.Names(), "type"}
 	}
-	flags.Var(served(&s.key), "key", "type of keys, see \"vkds help types\"")
+	flags.Var(served(&s.key), "key", "type of keys: text, or a number, see \"vkds help types\"")
 	flags.Var(served(&s.value), "value", "type of values")
 	flags.Uint64Var(&s.maxKeys, "max-keys", 0, "refuse new keys from this `number` on (default: no limit)")
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
@@ -101,7 +103,7 @@ addresses (--key, --value), not text. docs/serve.md says what is promised.`,
 	flags.IntVar(&s.o.MaxClients, "max-clients", 10000, "`number` of connections at a time")
 	flags.IntVar(&s.o.MaxRequest, "max-request", 16<<20, "`bytes` of one command")
 	flags.DurationVar(&s.o.Idle, "idle", 0, "close connections after this `time` without commands\n(default: never)")
-	flags.StringVar(&s.http, "http", "", "`address` for /metrics, /healthz and /debug/pprof")
+	flags.StringVar(&s.http, "http", "", "`address` for a page, /metrics, /healthz and /debug/pprof")
 	return c
 }
 
@@ -110,8 +112,6 @@ func (s *serving) check() error {
 	switch {
 	case s.data == "":
 		return errors.New("it needs --data DIR")
-	case s.key == keytype.Text || s.value == keytype.Text:
-		return errors.New("--key and --value: text is not served yet")
 	case len(s.peers) > 0 && (len(s.peers) < 3 || len(s.peers) > 9):
 		return fmt.Errorf("--peers: 3 to 9 servers, not %d", len(s.peers))
 	case len(s.peers) == 0 && (s.node != "" || s.stale != 0 || s.ca != "" || s.rejoin):

@@ -62,7 +62,6 @@ func TestServeRefusals(t *testing.T) {
 		{"--listen 0.0.0.0:1: other machines could reach it", []string{"--listen", "0.0.0.0:1"}},
 		{"its first line is empty", []string{"--password-file", empty}},
 		{"absent", []string{"--password-file", filepath.Join(dir, "absent")}},
-		{"text is not served yet", []string{"--value", "text"}},
 		{"3 to 9 servers, not 2", []string{"--peers", "localhost:1,localhost:2"}},
 		{"is none of the peers", []string{"--peers", three, "--listen", "0"}},
 		{"are for --peers", []string{"--stale", "1s"}},

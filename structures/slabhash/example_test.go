@@ -32,7 +32,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(values, found)
-
 	statuses, err := m.Insert(ctx, []uint32{9, 10}, []uint32{91, 100})
 	if err != nil {
 		log.Fatal(err)

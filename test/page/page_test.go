@@ -34,7 +34,7 @@ func TestTypes(t *testing.T) {
 	scripts, err := filepath.Glob("../../internal/tool/draw/page/*.js")
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
-	scripts = append(scripts, "../../structures/view/view.js")
+	scripts = append(scripts, "../../structures/view/view.js", "../../internal/tool/serve/page.js")
 	compiler := exec.Command("tsc", append([]string{"--allowJs", "--checkJs", "--noEmit", "--strict",
 		"--target", "es2021", "--lib", "es2022,dom,dom.iterable"}, scripts...)...)
 	out, err := compiler.CombinedOutput()
@@ -402,16 +402,9 @@ func TestLive(t *testing.T) {
 	require.NoError(t, err)
 	server := httptest.NewServer(view.Handler("A <tree>", m.Inspect(), view.Options{Every: 20 * time.Millisecond}))
 	defer server.Close()
-	ctx, closed := chromedp.NewContext(browser)
-	defer closed()
-	ctx, late := context.WithTimeout(ctx, 2*time.Minute)
-	defer late()
-	b := tab{t, ctx}
-	b.do(chromedp.Navigate(server.URL))
+	b := visit(t, server.URL)
 	const pairs = `document.querySelector('#sizes [data-name="Pairs"] b')?.textContent`
-	shows := func(expression, want string) {
-		b.do(chromedp.Poll[chromedp.Void](expression+" === "+want, chromedp.WithPollingInterval(20*time.Millisecond)))
-	}
+	shows := b.shows
 	shows(pairs, "'0'")
 	keys := make([]uint32, 1234)
 	for i := range keys {

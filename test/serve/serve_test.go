@@ -3,6 +3,7 @@ package serve_test
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/ecdsa"
@@ -10,6 +11,7 @@ import (
 	crand "crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/csv"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -196,11 +198,22 @@ func (c *client) elsewhere() {
 	time.Sleep(10 * time.Millisecond)
 }
 
+// texts are the flags of a server whose keys and values are text.
+var texts = []string{"--key", "text", "--value", "text"}
+
+// eachType runs a test with numbers and with texts.
+func eachType(t *testing.T, test func(t *testing.T, flags []string)) {
+	t.Run("numbers", func(t *testing.T) { test(t, nil) })
+	t.Run("texts", func(t *testing.T) { test(t, texts) })
+}
+
 // A single server is killed while clients count: no number that was answered is lost, and none is counted twice.
-func TestKilledAlone(t *testing.T) {
+func TestKilledAlone(t *testing.T) { eachType(t, killedAlone) }
+
+func killedAlone(t *testing.T, flags []string) {
 	all := servers(t, 1)
 	changes := filepath.Join(t.TempDir(), "changes.csv")
-	all[0].flags = []string{"--changes", changes}
+	all[0].flags = append([]string{"--changes", changes}, flags...)
 	const clients = 8
 	var counted, unknown [clients]int64
 	for round := range kills() {
@@ -245,15 +258,16 @@ func TestKilledAlone(t *testing.T) {
 	text, err := os.ReadFile(changes)
 	require.NoError(t, err)
 	last := map[string]int64{}
-	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[2:] { // after its name
-		parts := strings.Split(line, ",")
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	for i, parts := range lines[2:] { // after its name
 		require.Equal(t, strconv.Itoa(i+1), parts[0])
 		n, err := strconv.ParseInt(parts[2], 10, 64)
 		require.NoError(t, err)
 		if is, there := last[parts[1]]; there {
-			require.Equal(t, is+1, n, line)
+			require.Equal(t, is+1, n, "%v", parts)
 		} else {
-			require.Zero(t, n, line)
+			require.Zero(t, n, "%v", parts)
 		}
 		last[parts[1]] = n
 	}
@@ -301,13 +315,16 @@ var register = porcupine.Model{
 // One of three is killed, mostly the leader, while clients read and write: histories are linearizable, another takes
 // over within 5 s, and the one that was killed comes back. A command whose outcome is unknown may take effect at any
 // later time, or not. Meanwhile the totals of a bank hold.
-func TestKilledOfThree(t *testing.T) {
+func TestKilledOfThree(t *testing.T) { eachType(t, killedOfThree) }
+
+func killedOfThree(t *testing.T, flags []string) {
 	all := servers(t, 3)
 	for _, s := range all {
+		s.flags = flags
 		s.start(t)
 	}
 	closed := openBank(t, all)
-	for round := range kills() {
+	for round := range kills() / 2 {
 		killed := all[rand.IntN(3)]
 		if round%3 != 0 {
 			killed = leader(t, all)
@@ -375,14 +392,24 @@ func same(t *testing.T, all []*server) {
 		for _, s := range all {
 			r := redis.NewClient(&redis.Options{Addr: s.address})
 			p := r.Pipeline()
-			p.Do(t.Context(), "READONLY")
-			pairs, changes := p.Do(t.Context(), "VK.RANGE", "-", "+"), p.Do(t.Context(), "VK.CHANGES", "$")
+			p.ReadOnly(t.Context())
+			scan, changes := p.Scan(t.Context(), 0, "*", 1<<16), p.Do(t.Context(), "VK.CHANGES", "$")
 			_, err := p.Exec(t.Context())
+			keys, _ := scan.Val()
+			p.ReadOnly(t.Context())
+			for _, key := range keys {
+				p.Get(t.Context(), key)
+			}
+			values, failed := p.Exec(t.Context())
 			_ = r.Close()
-			if err != nil {
+			if err != nil || failed != nil {
 				return false
 			}
-			texts = append(texts, fmt.Sprint(pairs.Val(), changes.Val()))
+			state := fmt.Sprint(keys, changes.Val())
+			for _, x := range values {
+				state += x.String()
+			}
+			texts = append(texts, state)
 		}
 		return texts[0] == texts[1] && texts[1] == texts[2]
 	}, 20*time.Second, 100*time.Millisecond)
@@ -448,6 +475,10 @@ func historyOf(t *testing.T, all []*server, round int, during func()) (history [
 // go-redis talks to one server, and its cluster client finds the leader by itself, from any of three, and after a kill.
 func TestStockClient(t *testing.T) {
 	ctx := t.Context()
+	named := servers(t, 1)
+	named[0].flags = texts
+	named[0].start(t)
+	names(t, named[0])
 	alone := servers(t, 1)
 	alone[0].start(t)
 	for _, protocol := range []int{2, 3} {
@@ -477,6 +508,47 @@ func TestStockClient(t *testing.T) {
 	got, err := r.Get(ctx, "5").Result()
 	require.NoError(t, err)
 	require.Equal(t, "55", got)
+}
+
+// names does with texts what programs of others do: go-redis, and redis-cli if the system has it.
+func names(t *testing.T, s *server) {
+	ctx := t.Context()
+	r := redis.NewClient(&redis.Options{Addr: s.address})
+	defer r.Close()
+	require.NoError(t, r.Set(ctx, "user:17", "anna \x00\r\n", time.Minute).Err())
+	text, err := r.Get(ctx, "user:17").Result()
+	require.NoError(t, err)
+	require.Equal(t, "anna \x00\r\n", text)
+	sum, err := r.Incr(ctx, "visits").Result()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, sum)
+	require.ErrorContains(t, r.Incr(ctx, "user:17").Err(), "ERR value is not an integer")
+	float, err := r.IncrByFloat(ctx, "visits", 0.5).Result()
+	require.NoError(t, err)
+	require.InDelta(t, 1.5, float, 0)
+	p := r.Pipeline()
+	for i := range 500 {
+		p.Set(ctx, fmt.Sprintf("many:%d", i), i, 0)
+	}
+	_, err = p.Exec(ctx)
+	require.NoError(t, err)
+	n := 0
+	for keys := r.Scan(ctx, 0, "many:*", 100).Iterator(); keys.Next(ctx); n++ {
+	}
+	require.Equal(t, 500, n)
+	cli, err := exec.LookPath("redis-cli")
+	if err != nil {
+		t.Log("redis-cli is not asked: it is not installed")
+		return
+	}
+	host, port, err := net.SplitHostPort(s.address)
+	require.NoError(t, err)
+	for _, x := range [][]string{{"OK", "SET", "a b", "c"}, {"c", "GET", "a b"}, {"", "GET", "absent"},
+		{"1", "DEL", "a b"}, {"502", "DBSIZE"}, {"user:17", "--scan", "--pattern", "user:*"}} {
+		out, err := exec.Command(cli, append([]string{"-h", host, "-p", port}, x[1:]...)...).CombinedOutput()
+		require.NoError(t, err)
+		require.Equal(t, x[0]+"\n", string(out), "%v", x)
+	}
 }
 
 // check calls the common commands.

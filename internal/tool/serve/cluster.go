@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -15,9 +16,13 @@ import (
 // slots is the number of parts into which clients of a cluster divide keys. The leader has all of them.
 const slots = 16384
 
-// slotOf returns the slot of a key: CRC-16/XMODEM of it, or of what is between its first braces. Keys are numbers, so
-// none has braces.
+// slotOf returns the slot of a key: CRC-16/XMODEM of it, or of what is between its first braces if that is not empty.
 func slotOf(key []byte) int {
+	if _, after, open := bytes.Cut(key, []byte("{")); open {
+		if tag, _, closed := bytes.Cut(after, []byte("}")); closed && len(tag) > 0 {
+			key = tag
+		}
+	}
 	crc := uint16(0)
 	for _, b := range key {
 		crc ^= uint16(b) << 8

@@ -119,7 +119,7 @@ func (c *conn) do(args [][]byte) {
 		c.s.large <- struct{}{}
 		x.do(c, args[1:])
 		c.flush()
-		c.args, c.ops, c.keys, c.replies = nil, nil, nil, nil
+		c.args, c.ops, c.texts, c.keys, c.replies = nil, nil, nil, nil, nil
 		<-c.s.large
 	}
 }
@@ -143,8 +143,16 @@ func (c *conn) ask(f form, ops ...replica.Op) {
 	c.replies = append(c.replies, reply{form: f, n: len(ops)})
 }
 
-// word parses a key or a value. If it has none of its type, word answers with an error.
+// word parses a key or a value of an operation. If it has none of its type, word answers with an error.
 func (c *conn) word(what string, t keytype.Type, text []byte) (uint64, bool) {
+	if t == keytype.Text {
+		if len(text) > replica.Longest {
+			c.fail("ERR the %s has %d bytes, more than %d", what, len(text), replica.Longest)
+			return 0, false
+		}
+		c.texts = append(c.texts, text)
+		return uint64(len(c.texts) - 1), true
+	}
 	w, err := t.ParseBytes(text)
 	if err != nil || t.Integer() && bytes.ContainsRune(text, '+') { // as in Redis, +5 is no integer
 		c.fail("ERR the %s %.64q is none of type %v", what, text, t)
@@ -293,7 +301,7 @@ func add(sign int64) func(*conn, [][]byte) {
 			c.fail("ERR decrement would overflow")
 			return
 		}
-		if t := c.s.config.Types.Value; !t.Integer() {
+		if t := c.s.config.Types.Value; !t.Integer() && t != keytype.Text {
 			c.fail("ERR values are of type %v, which has no INCRBY (INCRBYFLOAT is for f32 and f64)", t)
 			return
 		}
@@ -309,7 +317,7 @@ func (c *conn) addFloat(args [][]byte) {
 		c.fail("ERR value is not a valid float")
 		return
 	}
-	if t := c.s.config.Types.Value; t != keytype.Float32 && t != keytype.Float64 {
+	if t := c.s.config.Types.Value; t != keytype.Float32 && t != keytype.Float64 && t != keytype.Text {
 		c.fail("ERR values are of type %v, which has no INCRBYFLOAT", t)
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
@@ -46,6 +47,7 @@ type conn struct {
 
 	// What was asked and not yet answered: operations with their replies, or queries. Not both.
 	ops     []replica.Op
+	texts   [][]byte // of the operations: parts of the buffer
 	keys    []uint64
 	replies []reply
 	queries []query
@@ -104,7 +106,7 @@ func (c *conn) keep(rest []byte) {
 	}
 	if n == 0 && (cap(c.in) > largeBuffer || c.calm > 64 && cap(c.in) > smallBuffer) {
 		c.in, c.calm = make([]byte, 0, smallBuffer), 0
-		c.args = nil // parts of the old buffer
+		c.args, c.texts = nil, nil // parts of the old buffer
 	}
 	if cap(c.args) > 1<<13 {
 		c.args = nil
@@ -114,6 +116,9 @@ func (c *conn) keep(rest []byte) {
 	}
 	if max(cap(c.ops), cap(c.keys), cap(c.replies)) > 1<<13 {
 		c.ops, c.keys, c.replies = nil, nil, nil
+	}
+	if cap(c.texts) > 1<<13 {
+		c.texts = nil
 	}
 }
 
@@ -300,7 +305,7 @@ func (c *conn) flushOps() {
 	case len(c.ops) == 0:
 	case slices.ContainsFunc(c.ops, func(op replica.Op) bool { return op.Kind != replica.Get }):
 		kind = write
-		answers, err = c.s.node.Write(c.ops)
+		answers, err = c.s.node.Write(c.ops, c.texts)
 	default:
 		c.keys = c.keys[:0]
 		for _, op := range c.ops {
@@ -308,7 +313,7 @@ func (c *conn) flushOps() {
 		}
 		ctx := context.Background() // it ends soon, and what the Node can't do, it says
 		err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
-			answers, err = v.Get(ctx, c.keys)
+			answers, err = v.Get(ctx, c.keys, c.texts)
 			return err
 		})
 	}
@@ -321,20 +326,27 @@ func (c *conn) flushOps() {
 		case r.form == asText:
 			c.out = append(c.out, r.text...)
 		case err != nil:
-			c.refuse(err, c.ops[at].Key)
+			c.refuse(err, c.keyText(c.ops[at].Key))
 		default:
 			c.render(r, answers[at:at+r.n])
 		}
 		at += r.n
+		c.sendLarge()
 	}
-	if err != nil {
-		c.ops = nil // the Node may still have them
-	}
-	c.ops, c.replies = c.ops[:0], c.replies[:0]
+	c.ops, c.texts, c.replies = c.ops[:0], c.texts[:0], c.replies[:0]
 }
 
-// refuse answers with an error of the Node.
-func (c *conn) refuse(err error, key uint64) {
+// keyText returns the text of an operation's key.
+func (c *conn) keyText(word uint64) []byte {
+	if c.s.config.Types.Key == keytype.Text {
+		return c.texts[word]
+	}
+	c.text = c.s.config.Types.Key.Append(c.text[:0], word)
+	return c.text
+}
+
+// refuse answers with an error of the Node. The key is that of the command; nil: it has none, or several.
+func (c *conn) refuse(err error, key []byte) {
 	c.s.metrics.errors.Inc()
 	var not *replica.NotLeaderError
 	var full *replica.FullError
@@ -344,8 +356,7 @@ func (c *conn) refuse(err error, key uint64) {
 	text := "ERR " + err.Error()
 	switch {
 	case errors.As(err, &not) && not.Leader != "":
-		c.text = c.s.config.Types.Key.Append(c.text[:0], key)
-		text = fmt.Sprintf("MOVED %d %s", slotOf(c.text), not.Leader)
+		text = fmt.Sprintf("MOVED %d %s", slotOf(key), not.Leader)
 	case errors.As(err, &not), errors.Is(err, replica.ErrClosed):
 		text = "CLUSTERDOWN " + err.Error()
 	case errors.As(err, &full):

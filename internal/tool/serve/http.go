@@ -1,9 +1,13 @@
 package serve
 
 import (
+	_ "embed"
+	"fmt"
+	"html/template"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -66,6 +70,7 @@ func (m *metrics) watch(s *Server) {
 	gauge := func(name, help string, f func() float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f))
 	}
+	m.registry.MustRegister(leads{s})
 	gauge("vkds_keys", "Keys.", func() float64 { return float64(s.node.Status().Keys) })
 	gauge("vkds_clients", "Connections.", func() float64 { return float64(s.clients.Load()) })
 	gauge("vkds_leading", "1 if this member leads.", func() float64 {
@@ -80,6 +85,31 @@ func (m *metrics) watch(s *Server) {
 		func() float64 { return float64(s.node.Status().Done) })
 }
 
+// leads tells which member leads, for each.
+type leads struct{ *Server }
+
+var leadsDesc = prometheus.NewDesc("vkds_member_leads", "1 for the member that leads, as far as this one knows.",
+	[]string{"member", "self"}, nil)
+
+// Describe tells what Collect will.
+func (s leads) Describe(to chan<- *prometheus.Desc) { to <- leadsDesc }
+
+// Collect tells it of each member.
+func (s leads) Collect(to chan<- prometheus.Metric) {
+	leader, self := s.node.Leader()
+	peers := s.config.Peers
+	if !s.clustered() {
+		peers = []string{s.config.Name}
+	}
+	for _, p := range peers {
+		is, value := p == s.config.Name, 0.0
+		if is && self || p == leader {
+			value = 1
+		}
+		to <- prometheus.MustNewConstMetric(leadsDesc, prometheus.GaugeValue, value, p, strconv.FormatBool(is))
+	}
+}
+
 func (m *metrics) batch(kind, ops int, took time.Duration) {
 	m.batchOps[kind].Observe(float64(ops))
 	m.batchTime[kind].Observe(took.Seconds())
@@ -90,10 +120,25 @@ func (m *metrics) entry(ops int, took time.Duration) {
 	m.entryTime.Observe(took.Seconds())
 }
 
-// Handler returns the pages for those who run the server: /metrics in Prometheus's format, /healthz, which is 200 if
-// this member answers or knows which one does, and, for clients of this machine, /debug/pprof/.
+//go:embed page.html
+var html string
+
+//go:embed page.js
+var script template.JS
+
+var page = template.Must(template.New("page").Parse(html))
+
+// Handler returns the pages for those who run the server: a page that draws the metrics, /metrics in Prometheus's
+// format, /healthz, which is 200 if this member answers or knows which one does, and, for clients of this machine,
+// /debug/pprof/.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'self' 'unsafe-inline'; frame-ancestors 'none'")
+		_ = page.Execute(w, map[string]any{"Name": "vkds serve " + s.config.Name, "Script": script,
+			"About": fmt.Sprintf("%v, with %v. Device: %s.", s.o.Version, s.config.Types, s.device())})
+	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		leader, self := s.node.Leader()

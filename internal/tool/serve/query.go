@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidwall/redcon"
 	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 	"github.com/vkds/vkds/structures"
 )
@@ -63,7 +64,8 @@ type query struct {
 	pattern string // of SCAN; "": all keys
 
 	keys, values []uint64
-	n            uint64 // the number of keys
+	records      []replica.Record // what of them is text
+	n            uint64           // the number of keys
 	found        bool
 }
 
@@ -108,6 +110,15 @@ func (c *conn) scan(args [][]byte) {
 	c.question(q)
 }
 
+// ordered reports whether keys have an order. If not, it answers with an error: the words of texts are their hashes.
+func (c *conn) ordered() bool {
+	if c.s.config.Types.Key == keytype.Text {
+		c.fail("ERR keys are text, which has no order here (SCAN lists keys)")
+		return false
+	}
+	return true
+}
+
 // rangeEnd parses an end of a range: a key, or the sign for the first or the last one.
 func (c *conn) rangeEnd(text []byte) (uint64, bool) {
 	switch string(text) {
@@ -120,7 +131,9 @@ func (c *conn) rangeEnd(text []byte) (uint64, bool) {
 }
 
 func (c *conn) rangeOf(kind structures.Kind, args [][]byte) (q query, ok bool) {
-	q.kind = kind
+	if q.kind = kind; !c.ordered() {
+		return q, false
+	}
 	if q.lo, ok = c.rangeEnd(args[0]); ok {
 		q.hi, ok = c.rangeEnd(args[1])
 	}
@@ -157,6 +170,9 @@ func (c *conn) floor(args [][]byte) { c.neighbor(structures.FindFloor, args) }
 func (c *conn) ceil(args [][]byte)  { c.neighbor(structures.FindCeil, args) }
 
 func (c *conn) neighbor(kind structures.Kind, args [][]byte) {
+	if !c.ordered() {
+		return
+	}
 	if key, ok := c.key(args[0]); ok {
 		c.question(query{kind: kind, lo: key})
 	}
@@ -199,6 +215,9 @@ func (c *conn) answerSome(all []query) int {
 					n /= 2
 					err = answer(ctx, v, all[:n], room)
 				}
+				for i := range all[:n] {
+					all[i].records = v.Records(all[i].keys)
+				}
 				return err
 			})
 			all = all[:n]
@@ -211,21 +230,22 @@ func (c *conn) answerSome(all []query) int {
 		}
 		for i := range all {
 			if err != nil {
-				c.refuse(err, all[i].lo)
+				c.refuse(err, nil)
 			} else {
 				c.answer(&all[i])
 			}
-			all[i].keys, all[i].values = nil, nil
+			all[i].keys, all[i].values, all[i].records = nil, nil, nil
 		}
 		c.sendLarge()
 		return len(all)
 	}
 }
 
-// sendLarge sends the answers if they are many, so that a connection has few bytes of them in memory.
+// sendLarge sends the answers if they are many, so that a connection has few bytes of them in memory. After the
+// connection has ended, it drops them.
 func (c *conn) sendLarge() {
-	if len(c.out) > mostOut && !c.quit && c.send() != nil {
-		c.quit = true
+	if len(c.out) > mostOut && (c.quit || c.send() != nil) {
+		c.quit, c.out = true, c.out[:0]
 	}
 }
 
@@ -299,11 +319,11 @@ func (c *conn) answer(q *query) {
 	case q.scan:
 		c.scanned(q)
 	case q.kind == structures.FindRange:
-		c.pairs(q.keys, q.values)
+		c.pairs(q)
 	case q.kind == structures.CountRange, q.kind == structures.Mixed:
 		c.out = redcon.AppendInt(c.out, int64(q.n))
 	case q.found:
-		c.pairs(q.keys, q.values)
+		c.pairs(q)
 	case c.resp3:
 		c.null()
 	default:
@@ -311,13 +331,20 @@ func (c *conn) answer(q *query) {
 	}
 }
 
-func (c *conn) pairs(keys, values []uint64) {
-	c.out = redcon.AppendArray(c.out, 2*len(keys))
-	for i, k := range keys {
-		if c.pair(k, values[i]); i%1024 == 0 {
-			c.sendLarge()
-		}
+func (c *conn) pairs(q *query) {
+	c.out = redcon.AppendArray(c.out, 2*len(q.keys))
+	for i, k := range q.keys {
+		c.pair(k, q.values[i], q.record(i))
+		c.sendLarge()
 	}
+}
+
+// record returns what of a pair is text.
+func (q *query) record(i int) (r replica.Record) {
+	if q.records != nil {
+		r = q.records[i]
+	}
+	return r
 }
 
 func (c *conn) scanned(q *query) {
@@ -328,16 +355,27 @@ func (c *conn) scanned(q *query) {
 	c.out = redcon.AppendArray(c.out, 2)
 	c.out = redcon.AppendBulkUint(c.out, next)
 	t := c.s.config.Types.Key
-	if q.pattern != "" && q.pattern != "*" {
-		q.keys = slices.DeleteFunc(slices.Clone(q.keys), func(key uint64) bool {
-			c.text = t.Append(c.text[:0], key)
-			return !matches(q.pattern, string(c.text))
-		})
+	var which []int
+	for i := range q.keys {
+		if q.pattern == "" || q.pattern == "*" || matches(q.pattern, c.keyOf(q, i)) {
+			which = append(which, i)
+		}
 	}
-	c.out = redcon.AppendArray(c.out, len(q.keys))
-	for _, k := range q.keys {
-		c.bulk(t.Append(c.text[:0], k))
+	c.out = redcon.AppendArray(c.out, len(which))
+	for _, i := range which {
+		c.field(t, q.keys[i], q.record(i).Key)
+		c.sendLarge()
 	}
+}
+
+// keyOf returns the text of a key, whatever its type.
+func (c *conn) keyOf(q *query, i int) string {
+	t := c.s.config.Types.Key
+	if t == keytype.Text {
+		return q.record(i).Key
+	}
+	c.text = t.Append(c.text[:0], q.keys[i])
+	return string(c.text)
 }
 
 // alone calls f with a snapshot of all pairs. Only one of those who read all pairs does so at a time.
@@ -375,15 +413,19 @@ func (c *conn) top(args [][]byte) {
 	case len(args) > 1 && !least:
 		c.fail("ERR syntax error")
 		return
+	case c.s.config.Types.Value == keytype.Text:
+		c.fail("ERR values are text, which has no order here")
+		return
 	}
 	best := &ranking{least: least}
 	c.flush() // its answers need room, too
 	leave, err := c.room(n)
 	if err != nil {
-		c.refuse(err, 0)
+		c.refuse(err, nil)
 		return
 	}
 	defer leave()
+	var records []replica.Record
 	err = c.alone(func(ctx context.Context, x replica.Snapshot) error {
 		for pairs, err := range x.Chunks(ctx) {
 			if err != nil {
@@ -393,18 +435,21 @@ func (c *conn) top(args [][]byte) {
 				best.offer(int(n), structures.Pair[uint64, uint64]{Key: k, Value: pairs.Values[i]})
 			}
 		}
+		slices.SortFunc(best.pairs, best.compare)
+		for _, p := range best.pairs {
+			records = append(records, x.Record(p.Key))
+		}
 		return nil
 	})
 	if err != nil {
-		c.refuse(err, 0)
+		c.refuse(err, nil)
 		return
 	}
-	slices.SortFunc(best.pairs, best.compare)
 	c.out = redcon.AppendArray(c.out, 2*len(best.pairs))
-	for _, p := range best.pairs {
-		c.pair(p.Key, p.Value)
+	for i, p := range best.pairs {
+		c.pair(p.Key, p.Value, records[i])
+		c.sendLarge()
 	}
-	c.sendLarge()
 }
 
 // changes lists changes after one, and first the number of the last one that it lists, which is where to go on.
@@ -429,7 +474,7 @@ func (c *conn) changes(args [][]byte) {
 	c.flush()
 	leave, err := c.room(most)
 	if err != nil {
-		c.refuse(err, 0)
+		c.refuse(err, nil)
 		return
 	}
 	defer leave()
@@ -442,20 +487,24 @@ func (c *conn) changes(args [][]byte) {
 		return err
 	})
 	if err != nil {
-		c.refuse(err, 0)
+		c.refuse(err, nil)
 		return
 	}
 	c.out = redcon.AppendArray(c.out, 1+2*len(all))
 	c.out = redcon.AppendInt(c.out, int64(since)+int64(len(all)))
 	for _, x := range all {
+		r := replica.Record{}
+		if x.Text != nil {
+			r = *x.Text
+		}
 		if x.Deleted {
-			c.bulk(c.s.config.Types.Key.Append(c.text[:0], x.Key))
+			c.field(c.s.config.Types.Key, x.Key, r.Key)
 			c.null()
 		} else {
-			c.pair(x.Key, x.Value)
+			c.pair(x.Key, x.Value, r)
 		}
+		c.sendLarge()
 	}
-	c.sendLarge()
 }
 
 // ranking is a heap of the best pairs, the worst of them first.
@@ -510,7 +559,7 @@ func (c *conn) snapshot(args [][]byte) {
 	file := filepath.Join(c.s.config.Dir, exported, name+".vkds")
 	err := c.alone(func(ctx context.Context, x replica.Snapshot) error { return c.s.export(ctx, x, file) })
 	if err != nil {
-		c.refuse(err, 0)
+		c.refuse(err, nil)
 		return
 	}
 	c.bulk(append(c.text[:0], file...))
@@ -540,10 +589,38 @@ func (s *Server) export(ctx context.Context, x replica.Snapshot, file string) er
 		return err
 	}
 	defer w.Abort() // does nothing after Close
+	write := w.Write
+	if t := s.config.Types; t.Key == keytype.Text || t.Value == keytype.Text {
+		write = textsOf(x, t, w)
+	}
 	for pairs, err := range x.Chunks(ctx) {
-		if err := cmp.Or(err, w.Write(pairs.Keys, pairs.Values)); err != nil {
+		if err := cmp.Or(err, write(pairs.Keys, pairs.Values)); err != nil {
 			return err
 		}
 	}
 	return w.Close()
+}
+
+// textsOf returns a function that writes pairs to a file with texts. The file's words of texts are numbers in arenas,
+// which have one text at a time.
+func textsOf(x replica.Snapshot, t replica.Types, w *dictfile.Writer) func(keys, values []uint64) error {
+	texts := [2]*keytype.Arena{{}, {}}
+	w.SetTexts(texts[0], texts[1])
+	return func(keys, values []uint64) error {
+		for i, key := range keys {
+			r, value := x.Record(key), values[i]
+			texts[0].Reset()
+			texts[1].Reset()
+			if t.Key == keytype.Text {
+				key = texts[0].AddString(r.Key)
+			}
+			if t.Value == keytype.Text {
+				value = texts[1].AddString(r.Value)
+			}
+			if err := w.Write([]uint64{key}, []uint64{value}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }

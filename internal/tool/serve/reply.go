@@ -51,6 +51,7 @@ func (c *conn) render(r reply, answers []replica.Answer) {
 		c.out = redcon.AppendArray(c.out, len(answers))
 		for _, a := range answers {
 			c.value(a)
+			c.sendLarge()
 		}
 	case asFound, asDone:
 		n := int64(0)
@@ -81,7 +82,16 @@ func (c *conn) value(a replica.Answer) {
 		c.null()
 		return
 	}
-	c.bulk(c.s.config.Types.Value.Append(c.text[:0], a.Value))
+	c.field(c.s.config.Types.Value, a.Value, a.Text)
+}
+
+// field appends a key or a value: the word, or the text if the type is that.
+func (c *conn) field(t keytype.Type, word uint64, text string) {
+	if t == keytype.Text {
+		c.out = redcon.AppendBulkString(c.out, text)
+		return
+	}
+	c.bulk(t.Append(c.text[:0], word))
 }
 
 // bulk appends a string. text may be c.text.
@@ -92,10 +102,18 @@ func (c *conn) bulk(text []byte) {
 
 func (c *conn) sum(f form, a replica.Answer) {
 	switch {
+	case a.NotNumber && f == asSum:
+		c.out = redcon.AppendError(c.out, "ERR value is not an integer or out of range")
+	case a.NotNumber:
+		c.out = redcon.AppendError(c.out, "ERR value is not a valid float")
 	case a.Overflow && f == asSum:
 		c.out = redcon.AppendError(c.out, "ERR increment or decrement would overflow")
 	case a.Overflow:
 		c.out = redcon.AppendError(c.out, "ERR increment would produce NaN or Infinity")
+	case f == asSum && c.s.config.Types.Value == keytype.Text:
+		c.out = append(append(append(c.out, ':'), a.Text...), "\r\n"...)
+	case f == asFloat && c.s.config.Types.Value == keytype.Text:
+		c.out = redcon.AppendBulkString(c.out, a.Text)
 	case f == asFloat, c.s.config.Types.Value == keytype.Uint64 && a.Value > math.MaxInt64: // RESP's integers end there
 		c.bulk(c.s.config.Types.Value.Append(c.text[:0], a.Value))
 	default:
@@ -121,9 +139,9 @@ func (c *conn) left(f form, a replica.Answer) int64 {
 }
 
 // pair appends a key and its value.
-func (c *conn) pair(key, value uint64) {
-	c.bulk(c.s.config.Types.Key.Append(c.text[:0], key))
-	c.bulk(c.s.config.Types.Value.Append(c.text[:0], value))
+func (c *conn) pair(key, value uint64, r replica.Record) {
+	c.field(c.s.config.Types.Key, key, r.Key)
+	c.field(c.s.config.Types.Value, value, r.Value)
 }
 
 // mapOf appends the head of a map of n keys, which is an array before RESP3.

@@ -67,19 +67,11 @@ func dial(t testing.TB, address string) *caller {
 
 // pipeline sends commands at once and returns the replies, as text.
 func (c *caller) pipeline(commands ...string) (replies []string) {
-	var all []byte
+	var all [][]string
 	for _, line := range commands {
-		words := strings.Fields(line)
-		all = redcon.AppendArray(all, len(words))
-		for _, w := range words {
-			all = redcon.AppendBulkString(all, w)
-		}
+		all = append(all, strings.Fields(line))
 	}
-	go func() { _, _ = c.conn.Write(all) }()
-	for range commands {
-		replies = append(replies, c.reply())
-	}
-	return replies
+	return bytesOf(c, all...)
 }
 
 func (c *caller) reply() string {
@@ -88,6 +80,24 @@ func (c *caller) reply() string {
 			text := plain(r)
 			c.buf = c.buf[n:]
 			return text
+		}
+		part := make([]byte, 1<<16)
+		n, err := c.conn.Read(part)
+		require.NoError(c.t, err)
+		c.buf = append(c.buf, part[:n]...)
+	}
+}
+
+// array reads a reply of several parts.
+func (c *caller) array() (parts []redcon.RESP) {
+	for {
+		if n, r := redcon.ReadNextRESP(c.buf); n > 0 {
+			r.ForEach(func(x redcon.RESP) bool {
+				parts = append(parts, x)
+				return true
+			})
+			c.buf = c.buf[n:]
+			return parts
 		}
 		part := make([]byte, 1<<16)
 		n, err := c.conn.Read(part)
@@ -318,6 +328,131 @@ func TestTypes(t *testing.T) {
 }
 
 // RESP's integers end at 2^63-1.
+var texts = replica.Types{Key: keytype.Text, Value: keytype.Text}
+
+// Texts are any bytes, and commands do with them what Redis does. What needs an order says that there is none.
+func TestTexts(t *testing.T) {
+	s, address := started(t, replica.Options{Types: texts}, Options{})
+	c := dial(t, address)
+	says(t, c, [2]string{"SET user:17 5", "OK"}, [2]string{"INCRBY user:17 3", ":8"}, [2]string{"GET user:17", "8"},
+		[2]string{"INCRBYFLOAT user:17 0.5", "8.5"},
+		[2]string{"INCR user:17", "-ERR value is not an integer or out of range"},
+		[2]string{"SET user:17 anna GET", "8.5"}, [2]string{"INCRBYFLOAT user:17 1", "-ERR value is not a valid float"},
+		[2]string{"SET user:17 bob NX", "nil"}, [2]string{"MGET user:17 user:18", "[anna nil]"},
+		[2]string{"MSET a 1 b 2 a 3", "OK"}, [2]string{"DEL a absent b", ":2"}, [2]string{"DECR counter", ":-1"},
+		[2]string{"EXPIRE user:17 100", ":1"}, [2]string{"TTL user:17", ":100"}, [2]string{"PERSIST user:17", ":1"},
+		[2]string{"SET brief 1 PX 1", "OK"}, [2]string{"DBSIZE", ":3"},
+		[2]string{"SCAN 0 MATCH user:*", "[0 [user:17]]"},
+		[2]string{"VK.RANGE - +", "-ERR keys are text, which has no order here (SCAN lists keys)"},
+		[2]string{"VK.COUNT - +", "-ERR keys are text, which has no order here (SCAN lists keys)"},
+		[2]string{"VK.FLOOR a", "-ERR keys are text, which has no order here (SCAN lists keys)"},
+		[2]string{"VK.TOP 1", "-ERR values are text, which has no order here"})
+	require.Eventually(t, func() bool { return c.pipeline("EXISTS brief")[0] == ":0" }, 5*time.Second, time.Millisecond)
+	got := c.pipeline("VK.CHANGES 0 LIMIT 2", "VK.CHANGES $")
+	require.Equal(t, "[:2 user:17 5 user:17 8]", got[0])
+
+	every := make([]byte, 256)
+	for i := range every {
+		every[i] = byte(i)
+	}
+	long := strings.Repeat("x", replica.Longest)
+	r := bytesOf(c, []string{"SET", string(every), "\r\n$-1\r\n"}, []string{"GET", string(every)},
+		[]string{"SET", "", ""}, []string{"GET", ""}, []string{"SET", long, long}, []string{"GET", long},
+		[]string{"SET", long + "x", "1"}, []string{"SET", "1", long + "x"}, []string{"GET", long + "x"})
+	require.Equal(t, []string{"OK", "\r\n$-1\r\n", "OK", "", "OK", long,
+		"-ERR the key has 65537 bytes, more than 65536", "-ERR the value has 65537 bytes, more than 65536",
+		"-ERR the key has 65537 bytes, more than 65536"}, r)
+	require.NoError(t, s.node.Compact())
+
+	// All keys are listed, each once, in however many parts.
+	want := map[string]bool{string(every): true, "": true, long: true, "user:17": true, "counter": true}
+	for i := range 1000 {
+		key := fmt.Sprintf("many:%d", i)
+		want[key] = true
+		require.Equal(t, []string{"OK"}, c.pipeline("SET "+key+" 1"))
+	}
+	have := map[string]bool{}
+	for cursor := "0"; cursor != "0" || len(have) == 0; {
+		all := redcon.AppendArray(nil, 4)
+		for _, w := range []string{"SCAN", cursor, "COUNT", "77"} {
+			all = redcon.AppendBulkString(all, w)
+		}
+		_, err := c.conn.Write(all)
+		require.NoError(t, err)
+		parts := c.array()
+		cursor = string(parts[0].Data)
+		parts[1].ForEach(func(x redcon.RESP) bool {
+			require.False(t, have[string(x.Data)])
+			have[string(x.Data)] = true
+			return true
+		})
+	}
+	require.Equal(t, want, have)
+}
+
+// bytesOf sends commands of any bytes.
+func bytesOf(c *caller, commands ...[]string) (replies []string) {
+	var all []byte
+	for _, words := range commands {
+		all = redcon.AppendArray(all, len(words))
+		for _, w := range words {
+			all = redcon.AppendBulkString(all, w)
+		}
+	}
+	go func() { _, _ = c.conn.Write(all) }()
+	for range commands {
+		replies = append(replies, c.reply())
+	}
+	return replies
+}
+
+// Numbers with names: sums, and the greatest of them.
+func TestTextKeys(t *testing.T) {
+	_, address := started(t, replica.Options{Types: replica.Types{Key: keytype.Text, Value: keytype.Int64}}, Options{})
+	says(t, dial(t, address), [2]string{"MSET a 5 b -3 c 9", "OK"}, [2]string{"INCRBY b 3", ":0"},
+		[2]string{"MGET c b x a", "[9 0 nil 5]"}, [2]string{"SET a x", "-ERR the value \"x\" is none of type i64"},
+		[2]string{"VK.TOP 2", "[c 9 a 5]"}, [2]string{"DEL c", ":1"}, [2]string{"GET c", "nil"},
+		[2]string{"VK.CHANGES 4", "[:5 c nil]"})
+	_, address = started(t, replica.Options{Types: replica.Types{Key: keytype.Int64, Value: keytype.Text}}, Options{})
+	says(t, dial(t, address), [2]string{"MSET 5 five 7 seven 6 six", "OK"},
+		[2]string{"VK.RANGE 6 +", "[6 six 7 seven]"}, [2]string{"VK.FLOOR 5", "[5 five]"},
+		[2]string{"SET x 1", "-ERR the key \"x\" is none of type i64"})
+}
+
+// An answer of many long texts isn't in memory at once, even if the client has left.
+func TestLongAnswers(t *testing.T) {
+	s, address := started(t, replica.Options{Types: texts}, Options{})
+	c := dial(t, address)
+	long := strings.Repeat("x", replica.Longest)
+	bytesOf(c, []string{"SET", "k", long})
+	const n = 20_000 // 1.3 GB
+	for _, leaves := range []bool{false, true} {
+		asks := dial(t, address)
+		all := redcon.AppendArray(nil, n+1)
+		all = redcon.AppendBulkString(all, "MGET")
+		for range n {
+			all = redcon.AppendBulkString(all, "k")
+		}
+		_, err := asks.conn.Write(all)
+		require.NoError(t, err)
+		taken := int64(1)
+		if !leaves {
+			taken = n*int64(len(long)+10) + 8
+		}
+		go func() {
+			_, err := io.CopyN(io.Discard, asks.conn, taken)
+			require.NoError(t, err)
+			require.NoError(t, asks.conn.Close())
+		}()
+		for s.clients.Load() > 1 {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			require.Less(t, m.HeapAlloc, uint64(256<<20))
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
 func TestLargeSums(t *testing.T) {
 	types := replica.Types{Key: keytype.Uint64, Value: keytype.Uint64}
 	_, address := started(t, replica.Options{Types: types}, Options{})
@@ -493,6 +628,17 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, err)
 	c.keep(rest)
 	require.Nil(t, c.args)
+
+	// Nor does a connection keep a buffer because texts were parts of it.
+	s, _ = started(t, replica.Options{Types: texts}, Options{})
+	c = &conn{s: s, net: theirs, opened: time.Now(), authed: true}
+	c.in = redcon.AppendBulkString(redcon.AppendBulkString(redcon.AppendArray(nil, 2), "GET"), "k")
+	c.in = append(make([]byte, 0, 2*largeBuffer), c.in...)
+	rest, err = c.commands(c.in)
+	require.NoError(t, err)
+	c.flush()
+	c.keep(rest)
+	require.Nil(t, c.texts)
 }
 
 // A command may come in parts of any size. Its end counts: who sends it byte by byte has no more time for it.
@@ -607,7 +753,7 @@ func TestRoom(t *testing.T) {
 	defer ours.Close()
 	go func() { _, _ = io.Copy(io.Discard, ours) }()
 	large := &conn{s: s, net: theirs}
-	large.pairs(make([]uint64, mostPairs/4), make([]uint64, mostPairs/4))
+	large.pairs(&query{keys: make([]uint64, mostPairs/4), values: make([]uint64, mostPairs/4)})
 	require.Less(t, cap(large.out), 2*mostOut, "answers are sent while they are written")
 }
 
@@ -677,7 +823,7 @@ func TestStopScans(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	s, address := started(t, replica.Options{}, Options{})
+	s, address := started(t, replica.Options{Name: "here"}, Options{})
 	dial(t, address).pipeline("SET 1 1", "GET 1", "NOSUCH")
 	get := func(path, from string) (int, string) {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -689,8 +835,14 @@ func TestPages(t *testing.T) {
 	code, text := get("/healthz", "192.0.2.1:1")
 	require.Equal(t, http.StatusOK, code)
 	require.Equal(t, "leading\n", text)
+	code, text = get("/", "192.0.2.1:1") // test/page has a browser show it
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, text, "<h1>vkds serve here</h1>")
+	code, _ = get("/other", "192.0.2.1:1")
+	require.Equal(t, http.StatusNotFound, code)
 	_, text = get("/metrics", "192.0.2.1:1")
-	for _, line := range []string{`vkds_commands_total{command="SET"} 1`, "vkds_keys 1", "vkds_leading 1",
+	for _, line := range []string{`vkds_commands_total{command="SET"} 1`, "vkds_keys 1",
+		`vkds_member_leads{member="here",self="true"} 1`, "vkds_leading 1",
 		"vkds_errors_total 1",
 		`vkds_batch_operations_count{kind="write"} 1`, "vkds_entry_operations_count 1"} {
 		require.Contains(t, text, "\n"+line+"\n")
@@ -726,6 +878,13 @@ func TestChanges(t *testing.T) {
 func TestSlots(t *testing.T) {
 	require.Equal(t, 0x31c3, slotOf([]byte("123456789")))
 	require.Equal(t, 12182, slotOf([]byte("foo")))
+	for text, of := range map[string]string{"{foo}bar": "foo", "a{foo}{bar}": "foo", "a{foo{bar}": "foo{bar"} {
+		require.Equal(t, slotOf([]byte(of)), slotOf([]byte(text)))
+	}
+	for _, whole := range []string{"{}foo", "{foo", "foo}"} {
+		require.NotEqual(t, slotOf([]byte("foo")), slotOf([]byte(whole)))
+	}
+	require.NotEqual(t, slotOf([]byte("bar")), slotOf([]byte("{}{bar}")), "the first braces are empty")
 	require.True(t, slices.ContainsFunc(commands, func(x command) bool { return x.name == "CLUSTER" }))
 	for secret, name := range map[bool]string{false: "$4\r\nport\r\n:7\r\n", true: "$8\r\ntls-port\r\n:7\r\n"} {
 		s, _ := started(t, replica.Options{}, Options{TLS: secret})

@@ -6,18 +6,26 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // Members on a device and in the host's memory answer the same, have the same pairs, and restore each other's
 // snapshots.
 func TestSameOnDevice(t *testing.T) {
-	ctx := t.Context()
-	onDevice, err := newState(ctx, integers, testdevice.Open(t))
+	d := testdevice.Open(t)
+	t.Run("numbers", func(t *testing.T) { testSame(t, d, integers) })
+	t.Run("texts", func(t *testing.T) { testSame(t, d, Types{keytype.Text, keytype.Int64}) })
+}
+
+func testSame(t *testing.T, d *vk.Device, types Types) {
+	ctx, w := t.Context(), wording{types}
+	onDevice, err := newState(ctx, types, d)
 	require.NoError(t, err)
 	defer onDevice.close()
-	inMemory, err := newState(ctx, integers, nil)
+	inMemory, err := newState(ctx, types, nil)
 	require.NoError(t, err)
 	defer inMemory.close()
 	kinds := []Kind{Get, Set, Set, Set, Add, Delete, Expire, Persist}
@@ -29,9 +37,9 @@ func TestSameOnDevice(t *testing.T) {
 				ops[i].Deadline = 1 + rand.Int64N(40)
 			}
 		}
-		want, err := inMemory.apply(ctx, now, ops)
+		want, err := inMemory.apply(ctx, w.entry(now, ops...))
 		require.NoError(t, err)
-		got, err := onDevice.apply(ctx, now, ops)
+		got, err := onDevice.apply(ctx, w.entry(now, ops...))
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		if now%10 == 9 {

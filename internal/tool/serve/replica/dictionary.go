@@ -5,8 +5,9 @@ import (
 	"io"
 	"iter"
 
+	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/btree"
+	tree "github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/host"
 	"github.com/vkds/vkds/vk"
 )
@@ -14,31 +15,46 @@ import (
 // dictionary has the pairs, as words, in a device's memory or in the host's.
 type dictionary interface {
 	structures.Ordered[uint64, uint64]
-	snapshot(ctx context.Context) (Snapshot, error)
+	snapshot(ctx context.Context) (frozen, error)
 }
 
-// Snapshot is a dictionary at one moment. It doesn't change. Close it.
-type Snapshot interface {
+// frozen is a dictionary at one moment.
+type frozen interface {
 	Len(ctx context.Context) (uint64, error)
 	Chunks(ctx context.Context) iter.Seq2[structures.Pairs[uint64, uint64], error]
 	Save(ctx context.Context, w io.Writer) (int64, error)
 	Close() error
 }
 
-type onDevice struct{ *btree.Tree[uint64, uint64] }
+type onDevice struct{ *tree.Tree[uint64, uint64] }
 
-func (d onDevice) snapshot(ctx context.Context) (Snapshot, error) { return d.Snapshot(ctx) }
+func (d onDevice) snapshot(ctx context.Context) (frozen, error) { return d.Snapshot(ctx) }
 
 type onHost struct{ *host.Tree[uint64, uint64] }
 
-func (d onHost) snapshot(ctx context.Context) (Snapshot, error) { return d.Copy(ctx) }
+func (d onHost) snapshot(ctx context.Context) (frozen, error) { return d.Copy(ctx) }
+
+// Snapshot has all pairs at one moment. It doesn't change. Close it.
+type Snapshot struct {
+	frozen
+	texts *btree.Map[uint64, Record] // nil: keys and values are no texts
+}
+
+// Record returns what of a key's pair is text.
+func (x Snapshot) Record(key uint64) Record {
+	if x.texts == nil {
+		return Record{}
+	}
+	r, _ := x.texts.Get(key)
+	return r
+}
 
 // empty makes a dictionary without pairs, in the host's memory if d is nil.
 func empty(ctx context.Context, d *vk.Device) (dictionary, error) {
 	if d == nil {
 		return onHost{host.NewTree[uint64, uint64]()}, nil
 	}
-	t, err := btree.New[uint64, uint64](ctx, d, btree.Options{Path: btree.Batched})
+	t, err := tree.New[uint64, uint64](ctx, d, tree.Options{Path: tree.Batched})
 	return onDevice{t}, err
 }
 
@@ -48,6 +64,6 @@ func load(ctx context.Context, d *vk.Device, r io.Reader) (dictionary, error) {
 		t, err := host.LoadTree[uint64, uint64](ctx, r)
 		return onHost{t}, err
 	}
-	t, err := btree.Load[uint64, uint64](ctx, d, r, btree.Options{Path: btree.Batched})
+	t, err := tree.Load[uint64, uint64](ctx, d, r, tree.Options{Path: tree.Batched})
 	return onDevice{t}, err
 }

@@ -10,13 +10,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // feed writes changes to a file as they are applied: CSV with the number of the change, the key, and the value, which
 // is empty if the key was deleted. A file begins with a line of number 0 that has no key; its value is the name of the
 // file, a number made by chance. If the file lacks changes that are no longer in the log, the same line comes again:
 // all before it is void. Then come all pairs, each with number 0, and a line with only the number of the last change
-// that they have.
+// that they have. A text stands in quotes, also an empty one, so that it is told from what is left empty.
 //
 // The log's store has the name, and how long the file was when the disk last had all of it. At the start the file is
 // cut there, and the log has what comes next. The file is locked while it is written.
@@ -111,12 +113,31 @@ func (f *feed) write(changes []Change, last uint64) error {
 
 func (f *feed) put(number uint64, c Change) error {
 	f.line = strconv.AppendUint(f.line[:0], number, 10)
-	f.line = f.types.Key.Append(append(f.line, ','), c.Key)
+	text := Record{}
+	if c.Text != nil {
+		text = *c.Text
+	}
+	f.line = appendField(append(f.line, ','), f.types.Key, c.Key, text.Key)
 	if f.line = append(f.line, ','); !c.Deleted {
-		f.line = f.types.Value.Append(f.line, c.Value)
+		f.line = appendField(f.line, f.types.Value, c.Value, text.Value)
 	}
 	_, err := f.w.Write(append(f.line, '\n'))
 	return err
+}
+
+// appendField appends a word, or a text in quotes, of which those inside are doubled.
+func appendField(line []byte, t keytype.Type, word uint64, text string) []byte {
+	if t != keytype.Text {
+		return t.Append(line, word)
+	}
+	line = append(line, '"')
+	for i := range len(text) {
+		if text[i] == '"' {
+			line = append(line, '"')
+		}
+		line = append(line, text[i])
+	}
+	return append(line, '"')
 }
 
 // restored writes all pairs if the file lacks changes that the state has already. After an error, the next start cuts
@@ -129,7 +150,7 @@ func (f *feed) restored(ctx context.Context, s *state) error {
 	if _, err := fmt.Fprintf(f.w, "0,,%d\n", f.name); err != nil {
 		return err
 	}
-	pairs, err := s.pairs.snapshot(ctx)
+	pairs, err := s.snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +160,8 @@ func (f *feed) restored(ctx context.Context, s *state) error {
 			return err
 		}
 		for i, k := range chunk.Keys {
-			if err := f.put(0, Change{Key: k, Value: chunk.Values[i]}); err != nil {
+			r := pairs.Record(k)
+			if err := f.put(0, Change{Key: k, Value: chunk.Values[i], Text: &r}); err != nil {
 				return err
 			}
 		}

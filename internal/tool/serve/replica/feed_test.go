@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/csv"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // replay returns the pairs that a file of changes makes, and checks its numbers.
@@ -50,8 +52,14 @@ func replay(t *testing.T, path string) (pairs map[string]string, last uint64) {
 // However a member ends, and whatever the disk has lost of the file that it had not been told to keep, the file has all
 // changes in the end, each once. One that is away, or lacks what the log no longer has, begins anew.
 func TestFeed(t *testing.T) {
+	t.Run("numbers", func(t *testing.T) { testFeed(t, integers) })
+	t.Run("texts", func(t *testing.T) { testFeed(t, Types{keytype.Text, keytype.Text}) })
+}
+
+func testFeed(t *testing.T, types Types) {
+	x := wording{types}
 	path := filepath.Join(t.TempDir(), "changes.csv")
-	o := Options{Dir: t.TempDir(), Types: integers, Changes: path}
+	o := Options{Dir: t.TempDir(), Types: types, Changes: path}
 	var whole []byte
 	for round := range 15 {
 		n := open(t, o)
@@ -71,7 +79,7 @@ func TestFeed(t *testing.T) {
 				}
 				ops = append(ops, op)
 			}
-			_, err := n.Write(ops)
+			_, err := n.Write(x.texts(ops))
 			require.NoError(t, err)
 			if rand.IntN(30) == 0 {
 				require.NoError(t, n.Compact())
@@ -82,10 +90,15 @@ func TestFeed(t *testing.T) {
 		want, number := map[string]string{}, n.state.changes.last()
 		for p, err := range n.state.pairs.All(t.Context()) {
 			require.NoError(t, err)
-			want[integers.Key.Format(p.Key)] = integers.Value.Format(p.Value)
+			r := n.state.record(p.Key)
+			key := string(appendField(nil, types.Key, p.Key, r.Key))
+			want[key] = string(appendField(nil, types.Value, p.Value, r.Value))
 		}
 		require.NoError(t, n.Close())
 		got, last := replay(t, path)
+		if types.text() {
+			got = quoted(got)
+		}
 		require.Equal(t, want, got)
 		require.Equal(t, number, last)
 		all, err = os.ReadFile(path)
@@ -108,7 +121,7 @@ func TestFeed(t *testing.T) {
 			o.Changes = ""
 			n := open(t, o)
 			lead(t, n)
-			_, err := n.Write([]Op{set(1<<63, 1<<63+uint64(round)+10)})
+			_, err := n.Write(x.texts([]Op{set(1<<63, 1<<63+uint64(round)+10)}))
 			require.NoError(t, err)
 			if round > 5 {
 				require.NoError(t, n.Compact())
@@ -119,6 +132,24 @@ func TestFeed(t *testing.T) {
 			require.NoError(t, os.Remove(path))
 		}
 	}
+}
+
+func quoted(pairs map[string]string) map[string]string {
+	all := map[string]string{}
+	for k, v := range pairs {
+		all[`"`+k+`"`] = `"` + v + `"`
+	}
+	return all
+}
+
+// A text in the file is told from nothing, and has its bytes.
+func TestFeedOfTexts(t *testing.T) {
+	f := &feed{types: Types{keytype.Text, keytype.Text}}
+	var file bytes.Buffer
+	f.w = bufio.NewWriter(&file)
+	require.NoError(t, f.write([]Change{{Text: &Record{"", "\x00,\"\n"}}, {Text: &Record{"\"", ""}},
+		{Text: &Record{Key: ""}, Deleted: true}}, 3))
+	require.Equal(t, "1,\"\",\"\x00,\"\"\n\"\n2,\"\"\"\",\"\"\n3,\"\",\n", file.String())
 }
 
 // forget makes a folder remember another place in the file.
@@ -138,7 +169,7 @@ func TestFeedOfOthers(t *testing.T) {
 		n := open(t, o)
 		lead(t, n)
 		for _, v := range values {
-			_, err := n.Write([]Op{set(1<<63, 1<<63+v)})
+			_, err := n.Write([]Op{set(1<<63, 1<<63+v)}, nil)
 			require.NoError(t, err)
 		}
 		require.NoError(t, n.Close())

@@ -7,6 +7,14 @@ import "fmt"
 type Change struct {
 	Key, Value uint64
 	Deleted    bool
+	Text       *Record // what of them is text; nil: nothing
+}
+
+func (c Change) bytes() int {
+	if c.Text == nil {
+		return 0
+	}
+	return len(c.Text.Key) + len(c.Text.Value)
 }
 
 // GoneError says that changes are asked for that are no longer known.
@@ -23,24 +31,38 @@ func (e *AheadError) Error() string {
 	return fmt.Sprintf("the last change here is %d, before %d", e.Last, e.Since)
 }
 
-// mostChanges is how many of the last changes are kept, and at most as many more.
-const mostChanges = 1 << 19
+const (
+	// mostChanges is how many of the last changes are kept, and at most as many more.
+	mostChanges = 1 << 19
+	// mostChanged is how many bytes their texts have at most.
+	mostChanged = 256 << 20
+)
 
 // history has the last changes.
 type history struct {
 	before uint64 // the number of the change before the first one
 	of     []Change
+	bytes  int // of texts
 }
 
 func (h *history) last() uint64 { return h.before + uint64(len(h.of)) }
 
 // add adds a change. It never changes what since has returned.
 func (h *history) add(c Change) {
-	if len(h.of) == 2*mostChanges {
-		h.before += mostChanges
-		h.of = append(make([]Change, 0, 2*mostChanges), h.of[mostChanges:]...)
+	h.bytes += c.bytes()
+	if h.of = append(h.of, c); len(h.of) > 2*mostChanges || h.bytes > mostChanged {
+		h.forget()
 	}
-	h.of = append(h.of, c)
+}
+
+// forget forgets the earlier half of the changes.
+func (h *history) forget() {
+	n := len(h.of) / 2
+	for _, c := range h.of[:n] {
+		h.bytes -= c.bytes()
+	}
+	h.before += uint64(n)
+	h.of = append(make([]Change, 0, min(2*len(h.of), 2*mostChanges+1)), h.of[n:]...)
 }
 
 // since returns changes after one, at most so many.

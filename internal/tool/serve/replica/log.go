@@ -197,7 +197,7 @@ func (l *log) check(types Types, snapshot uint64) error {
 			return l.damaged(i, err)
 		}
 		if entry.Type == raft.LogCommand {
-			if _, _, err := types.decode(entry.Data); err != nil {
+			if _, err := types.decode(entry.Data); err != nil {
 				return l.damaged(i, err)
 			}
 		}

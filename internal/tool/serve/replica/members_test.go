@@ -77,7 +77,7 @@ func TestLostFolder(t *testing.T) {
 	nodes[2] = open(t, options[2])
 	first := leaderOf(t, nodes[:])
 	for i := range uint64(100) {
-		_, err := nodes[first].Write([]Op{set(i, i)})
+		_, err := nodes[first].Write([]Op{set(i, i)}, nil)
 		require.NoError(t, err)
 	}
 	lost := (first + 1) % 3
@@ -120,6 +120,27 @@ func TestLostFolder(t *testing.T) {
 	options[lost].Dir = old
 	_, err = Open(t.Context(), options[lost])
 	require.ErrorAs(t, err, &missing, "the folder of before")
+}
+
+// Once a member has met the others, they begin without it.
+func TestFirstStart(t *testing.T) {
+	options, nodes := three(t)
+	for i := range nodes {
+		nodes[i] = open(t, options[i])
+	}
+	require.Eventually(t, func() bool {
+		for _, n := range nodes[:2] {
+			if met, err := n.log.recall(metKey); err != nil || met == nil {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, time.Millisecond)
+	require.NoError(t, nodes[2].Close())
+	nodes[2] = nil
+	first := leaderOf(t, nodes[:])
+	_, err := nodes[first].Write([]Op{set(1, 1)}, nil)
+	require.NoError(t, err)
 }
 
 // If so many say that they have lost their folders that the others are no majority, they are told, and not barred.
@@ -312,7 +333,7 @@ func TestClockJump(t *testing.T) {
 	const far = 1000 * 1000
 	in := func(ms int64) int64 { return leader.Now() + ms }
 	_, err := leader.Write([]Op{set(1, 1), {Kind: Set, Key: 2, Value: 2, Deadline: in(far / 2)},
-		{Kind: Set, Key: 3, Value: 3, Deadline: in(2 * far)}})
+		{Kind: Set, Key: 3, Value: 3, Deadline: in(2 * far)}}, nil)
 	require.NoError(t, err)
 	answers := func(n *Node, want ...bool) bool {
 		got, err := get(t, n, n == follower, 1, 2, 3)
@@ -331,7 +352,7 @@ func TestClockJump(t *testing.T) {
 	var not *NotLeaderError
 	require.ErrorAs(t, err, &not, "how old its state is isn't known")
 	require.InDelta(t, time.Now().UnixMilli()+far, leader.Now(), 10_000, "time goes on from the latest there was")
-	_, err = leader.Write([]Op{{Kind: Set, Key: 2, Value: 2, Deadline: in(100)}})
+	_, err = leader.Write([]Op{{Kind: Set, Key: 2, Value: 2, Deadline: in(100)}}, nil)
 	require.NoError(t, err)
 	time.Sleep(300 * time.Millisecond)
 	require.True(t, answers(leader, true, true, true), "it lasts longer by the jump")

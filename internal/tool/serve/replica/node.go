@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,8 +112,10 @@ var ErrClosed = errors.New("the server is stopping")
 const alone = "single"
 
 const (
-	// MostOps is the number of operations of an entry, unless one write has more.
-	MostOps = 1 << 16
+	// MostOps is the number of operations of an entry, unless one write has more, and mostEntry is when it has enough
+	// bytes.
+	MostOps   = 1 << 16
+	mostEntry = 2 << 20
 
 	// mostExpired is the number of keys that an entry deletes at most because their deadlines have passed.
 	mostExpired = 1 << 16
@@ -134,7 +137,8 @@ const (
 type Node struct {
 	o     Options
 	state *state
-	feed  *feed // nil: none
+	feed  *feed  // nil: none
+	seed  uint64 // that this member puts into entries
 	log   *log
 	raft  *raft.Raft
 	close func() error // closes the transport
@@ -177,7 +181,8 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{o: o, log: log, writes: make(chan *write, 1024), stored: make(chan stage),
+	n := &Node{o: o, log: log, seed: 1 + rand.Uint64N(math.MaxUint64),
+		writes: make(chan *write, 1024), stored: make(chan stage),
 		closing: make(chan struct{}), ended: make(chan struct{}), failed: make(chan struct{}),
 		compact: make(chan struct{}, 1), close: func() error { return nil }}
 	started := make(chan error, 1)
@@ -396,10 +401,10 @@ func (m *machine) Apply(entry *raft.Log) any {
 	if m.Err() != nil {
 		return m.Err() // the state lacks an entry
 	}
-	now, ops, err := m.o.Types.decode(entry.Data)
+	e, err := m.o.Types.decode(entry.Data)
 	var answers []Answer
 	if err == nil {
-		answers, err = m.state.apply(context.Background(), now, ops)
+		answers, err = m.state.apply(context.Background(), e)
 	}
 	if err != nil {
 		m.fail(&ApplyError{entry.Index, err})
@@ -411,10 +416,13 @@ func (m *machine) Apply(entry *raft.Log) any {
 			return m.Err()
 		}
 	}
-	pairs := int(m.state.count.Load())
+	pairs, texts := int(m.state.count.Load()), 0
+	if m.state.texts != nil {
+		texts = m.state.texts.bytes
+	}
 	m.entries++
 	m.bytes += len(entry.Data)
-	if m.entries >= max(mostEntries, pairs/1024) || m.bytes >= max(mostBytes, 8*pairs) {
+	if m.entries >= max(mostEntries, pairs/1024) || m.bytes >= max(mostBytes, 8*pairs+texts/2) {
 		select {
 		case m.compact <- struct{}{}:
 		default:

@@ -3,6 +3,7 @@ package replica
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -43,7 +44,8 @@ const (
 	hasDeadline // in an entry: a deadline follows
 )
 
-// Op is an operation on one key. Keys and values are words (package keytype).
+// Op is an operation on one key. Keys and values are words (package keytype). The word of a text is its place in a
+// slice of texts beside the operations. What Add and AddFloat add is never a text.
 type Op struct {
 	Kind       Kind
 	Flags      Flags
@@ -53,15 +55,19 @@ type Op struct {
 
 // Answer is the outcome of an operation.
 type Answer struct {
-	Value    uint64
-	Deadline int64 // 0: none
-	Found    bool  // the key was there before
-	Done     bool
-	Overflow bool
+	Value     uint64
+	Text      string // instead of Value, if values are text
+	Deadline  int64  // 0: none
+	Found     bool   // the key was there before
+	Done      bool
+	Overflow  bool
+	NotNumber bool // the operation adds to a text that is no number; nothing changed
 }
 
 // Types are the types of keys and values.
 type Types struct{ Key, Value keytype.Type }
+
+func (t Types) text() bool { return t.Key == keytype.Text || t.Value == keytype.Text }
 
 func (t Types) String() string {
 	return fmt.Sprintf("keys of type %v and values of type %v", t.Key, t.Value)
@@ -79,20 +85,50 @@ const version = 2
 
 const headerBytes = 3 + 8
 
-// encode appends an entry of the log: a version, the types, the leader's time and operations. Each operation has a byte
-// for its kind and flags, its key, and what its kind needs. All numbers are little-endian.
-func (t Types) encode(to []byte, now int64, ops []Op) []byte {
+// entry is what an entry of the log has.
+type entry struct {
+	now   int64  // the leader's time
+	seed  uint64 // of the hash of texts, if this is the first entry
+	ops   []Op
+	texts [][]byte
+}
+
+// head appends how an entry begins: a version, the types, the leader's time and, if there are texts, a seed. All
+// numbers are little-endian.
+func (t Types) head(to []byte, now int64, seed uint64) []byte {
 	to = append(to, version, byte(t.Key), byte(t.Value))
 	to = binary.LittleEndian.AppendUint64(to, uint64(now))
+	if t.text() {
+		to = binary.LittleEndian.AppendUint64(to, seed)
+	}
+	return to
+}
+
+// encode appends operations to an entry. Each has a byte for its kind and flags, its key, and what its kind needs. A
+// text is a length and bytes.
+func (t Types) encode(to []byte, ops []Op, texts [][]byte) []byte {
+	word := func(of keytype.Type, w uint64) {
+		if of == keytype.Text {
+			to = binary.AppendUvarint(to, uint64(len(texts[w])))
+			to = append(to, texts[w]...)
+			return
+		}
+		to = binary.LittleEndian.AppendUint64(to, w)
+	}
+	bytes := 17 * len(ops)
+	for _, text := range texts {
+		bytes += 3 + len(text)
+	}
+	to = slices.Grow(to, bytes)
 	for _, op := range ops {
 		flags := op.Flags &^ hasDeadline
 		if op.Deadline != 0 {
 			flags |= hasDeadline
 		}
 		to = append(to, byte(op.Kind)|byte(flags)<<4)
-		to = binary.LittleEndian.AppendUint64(to, op.Key)
+		word(t.Key, op.Key)
 		if op.Kind.valued() {
-			to = binary.LittleEndian.AppendUint64(to, op.Value)
+			word(t.operand(op.Kind), op.Value)
 		}
 		if op.Deadline != 0 {
 			to = binary.LittleEndian.AppendUint64(to, uint64(op.Deadline))
@@ -103,46 +139,84 @@ func (t Types) encode(to []byte, now int64, ops []Op) []byte {
 
 func (k Kind) valued() bool { return k == Set || k == Add || k == AddFloat }
 
-// decode returns the time and the operations of an entry. Errors: *TypesError, and others that say what is wrong.
-func (t Types) decode(entry []byte) (now int64, ops []Op, err error) {
-	if len(entry) < headerBytes {
-		return 0, nil, fmt.Errorf("%d bytes are too few", len(entry))
+// operand returns the type of what an operation has beside its key.
+func (t Types) operand(k Kind) keytype.Type {
+	if k == Set {
+		return t.Value
 	}
-	if entry[0] != version {
-		return 0, nil, fmt.Errorf("it has version %d, not %d", entry[0], version)
+	return keytype.Uint64
+}
+
+// decode returns what an entry has. Its texts are parts of data. Errors: *TypesError, and others that say what is
+// wrong.
+func (t Types) decode(data []byte) (e entry, err error) {
+	if len(data) < headerBytes {
+		return entry{}, fmt.Errorf("%d bytes are too few", len(data))
 	}
-	if have := (Types{keytype.Type(entry[1]), keytype.Type(entry[2])}); have != t {
-		return 0, nil, &TypesError{have, t}
+	if data[0] != version {
+		return entry{}, fmt.Errorf("it has version %d, not %d", data[0], version)
 	}
-	now = int64(binary.LittleEndian.Uint64(entry[3:]))
-	rest := entry[headerBytes:]
-	ops = make([]Op, 0, len(rest)/17+1) // most are Set
-	word := func() (w uint64) {
-		if len(rest) < 8 {
-			rest, err = nil, fmt.Errorf("operation %d ends too early", len(ops))
-			return 0
-		}
-		w, rest = binary.LittleEndian.Uint64(rest), rest[8:]
-		return w
+	if have := (Types{keytype.Type(data[1]), keytype.Type(data[2])}); have != t {
+		return entry{}, &TypesError{have, t}
 	}
-	for len(rest) > 0 {
-		op := Op{Kind: Kind(rest[0] & 15), Flags: Flags(rest[0] >> 4)}
+	e.now = int64(binary.LittleEndian.Uint64(data[3:]))
+	r := reader{rest: data[headerBytes:]}
+	if t.text() {
+		e.seed = r.word()
+	}
+	e.ops = make([]Op, 0, len(r.rest)/17+1) // most are Set
+	for len(r.rest) > 0 {
+		op := Op{Kind: Kind(r.rest[0] & 15), Flags: Flags(r.rest[0] >> 4)}
 		if op.Kind >= kinds {
-			return 0, nil, fmt.Errorf("operation %d has the unknown kind %d", len(ops), op.Kind)
+			return entry{}, fmt.Errorf("operation %d has the unknown kind %d", len(e.ops), op.Kind)
 		}
-		rest = rest[1:]
-		op.Key = word()
+		r.rest = r.rest[1:]
+		op.Key = r.wordOf(t.Key)
 		if op.Kind.valued() {
-			op.Value = word()
+			op.Value = r.wordOf(t.operand(op.Kind))
 		}
 		if op.Flags&hasDeadline != 0 {
 			op.Flags &^= hasDeadline
-			op.Deadline = int64(word())
+			op.Deadline = int64(r.word())
 		}
-		if err != nil {
-			return 0, nil, err
+		if r.short {
+			return entry{}, fmt.Errorf("operation %d ends too early", len(e.ops))
 		}
-		ops = append(ops, op)
+		e.ops = append(e.ops, op)
 	}
-	return now, ops, nil
+	e.texts = r.texts
+	if r.short {
+		return entry{}, fmt.Errorf("%d bytes are too few", len(data))
+	}
+	return e, nil
+}
+
+// reader reads an entry.
+type reader struct {
+	rest  []byte
+	texts [][]byte
+	short bool // it ended too early, or a text is too long
+}
+
+func (r *reader) word() (w uint64) {
+	if len(r.rest) < 8 {
+		r.rest, r.short = nil, true
+		return 0
+	}
+	w, r.rest = binary.LittleEndian.Uint64(r.rest), r.rest[8:]
+	return w
+}
+
+func (r *reader) wordOf(t keytype.Type) uint64 {
+	if t != keytype.Text {
+		return r.word()
+	}
+	length, n := binary.Uvarint(r.rest)
+	if n <= 0 || length > Longest || length > uint64(len(r.rest)-n) {
+		r.rest, r.short = nil, true
+		return 0
+	}
+	r.texts = append(r.texts, r.rest[n:n+int(length)])
+	r.rest = r.rest[n+int(length):]
+	return uint64(len(r.texts) - 1)
 }

@@ -84,10 +84,12 @@ func (o *oracle) apply(now int64, ops []Op) []Answer {
 	return answers
 }
 
+var drawnKeys = []uint64{0, 1, 2, 3, 4, 5, 1 << 63, math.MaxUint64}
+
 func drawOps(t *rapid.T) []Op {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Op {
 		op := Op{Kind: rapid.SampledFrom([]Kind{Get, Set, Set, Add, Delete, Expire, Persist}).Draw(t, "kind"),
-			Key: rapid.SampledFrom([]uint64{0, 1, 2, 3, 4, 5, 1 << 63, math.MaxUint64}).Draw(t, "key")}
+			Key: rapid.SampledFrom(drawnKeys).Draw(t, "key")}
 		switch op.Kind {
 		case Set:
 			op.Flags = rapid.SampledFrom([]Flags{0, IfAbsent, IfPresent, KeepDeadline,
@@ -110,52 +112,62 @@ func drawOps(t *rapid.T) []Op {
 func TestState(t *testing.T) {
 	ctx := t.Context()
 	rapid.Check(t, func(rt *rapid.T) {
-		s, err := newState(ctx, integers, nil)
+		types := rapid.SampledFrom(eachTypes).Draw(rt, "types")
+		x := wording{types}
+		s, err := newState(ctx, types, nil)
 		require.NoError(rt, err)
 		defer func() { s.close() }()
+		if s.texts != nil && rapid.Bool().Draw(rt, "weak") {
+			s.texts.hashes = weak(rapid.IntRange(0, 3).Draw(rt, "bits"))
+		}
 		want := &oracle{pairs: map[uint64]Answer{}}
 		replayed, number := map[uint64]uint64{}, uint64(0) // by changes alone
 		for range rapid.IntRange(1, 8).Draw(rt, "entries") {
 			now, ops := rapid.Int64Range(1, 40).Draw(rt, "now"), drawOps(rt)
-			entry := integers.encode(nil, now, ops)
-			now, ops, err = integers.decode(entry)
+			own, texts := x.texts(ops)
+			e, err := types.decode(types.encode(types.head(nil, now, 7), own, texts))
 			require.NoError(rt, err)
-			answers, err := s.apply(ctx, now, ops)
+			answers, err := s.apply(ctx, e)
 			require.NoError(rt, err)
+			x.words(answers)
 			if expected := want.apply(now, ops); len(ops) > 0 {
 				require.Equal(rt, expected, answers)
 			}
 			changes, err := s.changes.since(number, math.MaxInt)
 			require.NoError(rt, err)
 			for _, c := range changes {
-				is, there := replayed[c.Key]
-				require.False(rt, c.Deleted && !there || !c.Deleted && there && is == c.Value, "%v changes nothing", c)
-				if replayed[c.Key] = c.Value; c.Deleted {
-					delete(replayed, c.Key)
+				key, value := x.change(c)
+				is, there := replayed[key]
+				require.False(rt, c.Deleted && !there || !c.Deleted && there && is == value, "%v changes nothing", c)
+				if replayed[key] = value; c.Deleted {
+					delete(replayed, key)
 				}
 			}
 			number += uint64(len(changes))
 			if rapid.IntRange(0, 3).Draw(rt, "restored") == 0 {
 				var file bytes.Buffer
-				x, err := s.store(ctx)
+				stored, err := s.store(ctx)
 				require.NoError(rt, err)
-				_, err = s.apply(ctx, now, []Op{{Kind: Set, Key: 77}, {Kind: Delete, Key: 1}})
+				_, err = s.apply(ctx, x.entry(now, Op{Kind: Set, Key: 77}, Op{Kind: Delete, Key: 1}))
 				require.NoError(rt, err)
-				require.NoError(rt, x.write(&file))
-				x.Release()
-				other, err := newState(ctx, integers, nil)
+				require.NoError(rt, stored.write(&file))
+				stored.Release()
+				other, err := newState(ctx, types, nil)
 				require.NoError(rt, err)
+				if s.texts != nil {
+					other.texts.hashes = s.texts.hashes
+				}
 				require.NoError(rt, other.restore(ctx, &file))
 				s.close()
 				s = other
 			}
-			got := map[uint64]Answer{}
-			for p, err := range s.pairs.All(ctx) {
-				require.NoError(rt, err)
-				got[p.Key] = Answer{Value: p.Value, Deadline: s.deadlines.get(p.Key)}
-			}
+			got := x.all(rt, s)
 			require.Equal(rt, want.pairs, got)
-			require.EqualValues(rt, len(got), s.count.Load())
+			for i, a := range x.get(rt, s, drawnKeys) {
+				is, there := got[drawnKeys[i]]
+				is.Found = there
+				require.Equal(rt, is, a)
+			}
 			require.Len(rt, replayed, len(got))
 			for k, x := range got {
 				require.Equal(rt, x.Value, replayed[k])
@@ -243,42 +255,56 @@ func TestSums(t *testing.T) {
 	require.False(t, ok)
 }
 
+// eachTypes are types of which an entry or a snapshot may be.
+var eachTypes = []Types{integers, {keytype.Text, keytype.Int64}, {keytype.Int64, keytype.Text},
+	{keytype.Text, keytype.Text}}
+
 // Bytes from anywhere are an entry or an error, and never more than memory in proportion.
 func FuzzEntry(f *testing.F) {
-	f.Add(integers.encode(nil, 7, []Op{{Kind: Set, Key: 1, Value: 2, Deadline: 3}, {Kind: Delete, Key: 1},
-		{Kind: Get}}))
+	for _, types := range eachTypes {
+		ops, texts := wording{types}.texts([]Op{{Kind: Set, Key: 1, Value: 2, Deadline: 3}, {Kind: Delete, Key: 1}, {}})
+		f.Add(types.encode(types.head(nil, 7, 9), ops, texts))
+	}
 	f.Add([]byte{1, 3, 3})
-	f.Fuzz(func(t *testing.T, entry []byte) {
-		now, ops, err := integers.decode(entry)
-		if err != nil {
-			return
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, types := range eachTypes {
+			e, err := types.decode(data)
+			if err != nil {
+				continue
+			}
+			require.LessOrEqual(t, cap(e.ops), 2*len(data))
+			require.LessOrEqual(t, cap(e.texts), 2*len(data))
+			again, err := types.decode(types.encode(types.head(nil, e.now, e.seed), e.ops, e.texts))
+			require.NoError(t, err)
+			require.Equal(t, e, again)
 		}
-		require.LessOrEqual(t, cap(ops), 2*len(entry))
-		now2, ops2, err := integers.decode(integers.encode(nil, now, ops))
-		require.NoError(t, err)
-		require.Equal(t, now, now2)
-		require.Equal(t, ops, ops2)
 	})
 }
 
 // Stored states from anywhere are restored or refused.
 func FuzzStored(f *testing.F) {
-	s, err := newState(context.Background(), integers, nil)
-	require.NoError(f, err)
-	_, err = s.apply(context.Background(), 1, []Op{{Kind: Set, Key: 1, Value: 2, Deadline: 30}, {Kind: Set, Key: 2}})
-	require.NoError(f, err)
-	x, err := s.store(context.Background())
-	require.NoError(f, err)
-	var file bytes.Buffer
-	require.NoError(f, x.write(&file))
-	f.Add(file.Bytes())
+	for _, types := range eachTypes {
+		s, err := newState(context.Background(), types, nil)
+		require.NoError(f, err)
+		_, err = s.apply(context.Background(), wording{types}.entry(1, Op{Kind: Set, Key: 1, Value: 2, Deadline: 30},
+			Op{Kind: Set, Key: 2}))
+		require.NoError(f, err)
+		x, err := s.store(context.Background())
+		require.NoError(f, err)
+		var file bytes.Buffer
+		require.NoError(f, x.write(&file))
+		f.Add(file.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, stored []byte) {
-		s, err := newState(t.Context(), integers, nil)
-		require.NoError(t, err)
-		if s.restore(t.Context(), bytes.NewReader(stored)) == nil {
-			require.LessOrEqual(t, s.deadlines.of.Len(), len(stored)/16)
+		for _, types := range eachTypes {
+			s, err := newState(t.Context(), types, nil)
+			require.NoError(t, err)
+			if s.restore(t.Context(), bytes.NewReader(stored)) == nil {
+				require.LessOrEqual(t, s.deadlines.of.Len(), len(stored)/16)
+				require.True(t, s.texts == nil || s.texts.bytes <= len(stored))
+			}
+			require.NoError(t, s.close())
 		}
-		require.NoError(t, s.close())
 	})
 }
 
@@ -298,10 +324,13 @@ func lead(t testing.TB, n *Node) {
 func set(key, value uint64) Op { return Op{Kind: Set, Key: key, Value: value} }
 
 func get(t testing.TB, n *Node, stale bool, keys ...uint64) (answers []Answer, err error) {
+	x := wording{n.o.Types}
+	words, texts := x.keys(keys)
 	err = n.Read(t.Context(), stale, func(v View) (err error) {
-		answers, err = v.Get(t.Context(), keys)
+		answers, err = v.Get(t.Context(), words, texts)
 		return err
 	})
+	x.words(answers)
 	return answers, err
 }
 
@@ -324,7 +353,7 @@ func TestRestart(t *testing.T) {
 			g.Go(func() {
 				for range 20 {
 					k, v := rand.Uint64N(50)*8+uint64(i), rand.Uint64()
-					answers, err := n.Write([]Op{set(k, v), {Kind: Get, Key: k}})
+					answers, err := n.Write([]Op{set(k, v), {Kind: Get, Key: k}}, nil)
 					require.NoError(t, err)
 					require.Equal(t, v, answers[1].Value, "what comes before is seen")
 					mu.Lock()
@@ -338,12 +367,12 @@ func TestRestart(t *testing.T) {
 			require.NoError(t, n.Compact())
 		}
 		if round == 2 {
-			_, err := n.Write([]Op{set(9999, 1)})
+			_, err := n.Write([]Op{set(9999, 1)}, nil)
 			require.NoError(t, err)
 			want[9999] = 1
 		}
 		require.NoError(t, n.Close())
-		_, err := n.Write([]Op{set(1, 1)})
+		_, err := n.Write([]Op{set(1, 1)}, nil)
 		require.Error(t, err)
 	}
 	_, err := Open(t.Context(), Options{Dir: o.Dir, Types: Types{keytype.Uint64, keytype.Int64}})
@@ -367,7 +396,7 @@ func TestDeadlines(t *testing.T) {
 	lead(t, n)
 	soon := n.Now() + 50
 	_, err := n.Write([]Op{{Kind: Set, Key: 1, Deadline: soon}, set(2, 0),
-		{Kind: Set, Key: 3, Deadline: n.Now() + 1e6}})
+		{Kind: Set, Key: 3, Deadline: n.Now() + 1e6}}, nil)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return n.state.count.Load() == 2 }, 5*time.Second, time.Millisecond)
 	require.GreaterOrEqual(t, n.Now(), soon)
@@ -387,15 +416,15 @@ func TestMassExpiry(t *testing.T) {
 	for i := range ops {
 		ops[i] = Op{Kind: Set, Key: uint64(i), Value: 1, Deadline: 10}
 	}
-	_, err = s.apply(t.Context(), 1, ops)
+	_, err = s.apply(t.Context(), entry{now: 1, ops: ops})
 	require.NoError(t, err)
-	got, err := s.apply(t.Context(), 10, []Op{{Key: n - 1}, {Kind: Set, Key: n - 2, Value: 2, Flags: IfAbsent},
-		{Kind: Set, Key: n - 3, Value: 3, Flags: IfPresent}})
+	got, err := s.apply(t.Context(), entry{now: 10, ops: []Op{{Key: n - 1},
+		{Kind: Set, Key: n - 2, Value: 2, Flags: IfAbsent}, {Kind: Set, Key: n - 3, Value: 3, Flags: IfPresent}}})
 	require.NoError(t, err)
 	require.Equal(t, []Answer{{}, {Done: true}, {}}, got)
 	require.EqualValues(t, n-mostExpired-2, s.count.Load())
 	for _, left := range []uint64{98, 1, 1} { // one is new, and three were deleted because they were asked for
-		_, err = s.apply(t.Context(), 10, nil)
+		_, err = s.apply(t.Context(), entry{now: 10})
 		require.NoError(t, err)
 		require.Equal(t, left, s.count.Load())
 	}
@@ -407,7 +436,7 @@ func TestMassExpiry(t *testing.T) {
 	node := open(t, Options{Dir: t.TempDir(), clock: func() time.Time { return time.UnixMilli(now.Load()) },
 		OnEntry: func(int, time.Duration) { entries.Add(1) }})
 	defer node.Close()
-	_, err = node.Write(ops)
+	_, err = node.Write(ops, nil)
 	require.NoError(t, err)
 	now.Store(10)
 	require.Eventually(t, func() bool { return node.state.count.Load() == 0 }, 20*time.Second, time.Millisecond)
@@ -445,9 +474,9 @@ func TestTrailing(t *testing.T) {
 
 // Entries and snapshots of another version are refused by that name.
 func TestVersion(t *testing.T) {
-	entry := integers.encode(nil, 0, nil)
+	entry := integers.head(nil, 0, 0)
 	entry[0] = 1
-	_, _, err := integers.decode(entry)
+	_, err := integers.decode(entry)
 	require.ErrorContains(t, err, "it has version 1, not 2")
 	s, err := newState(t.Context(), integers, nil)
 	require.NoError(t, err)
@@ -462,11 +491,11 @@ func TestDamage(t *testing.T) {
 	n := open(t, Options{Dir: dir, trailing: 1 << 12})
 	lead(t, n)
 	for i := range uint64(200) {
-		_, err := n.Write([]Op{set(i, 0x1122334455667788)})
+		_, err := n.Write([]Op{set(i, 0x1122334455667788)}, nil)
 		require.NoError(t, err)
 	}
 	require.NoError(t, n.Compact())
-	_, err := n.Write([]Op{set(7, 0x1122334455667788)})
+	_, err := n.Write([]Op{set(7, 0x1122334455667788)}, nil)
 	require.NoError(t, err)
 	require.NoError(t, n.Close())
 	snapshot, err := filepath.Glob(filepath.Join(dir, snapshotFolder, "*", "state.bin"))
@@ -541,7 +570,7 @@ func TestFailure(t *testing.T) {
 	n := open(t, Options{Dir: t.TempDir()})
 	lead(t, n)
 	require.NoError(t, n.state.pairs.Close()) // a device that is gone
-	_, err := n.Write([]Op{set(1, 1)})
+	_, err := n.Write([]Op{set(1, 1)}, nil)
 	var unknown *UnknownError
 	require.ErrorAs(t, err, &unknown)
 	var apply *ApplyError
@@ -553,7 +582,7 @@ func TestFailure(t *testing.T) {
 	n = open(t, Options{Dir: t.TempDir()})
 	lead(t, n)
 	require.NoError(t, n.log.BoltStore.Close()) // a disk that refuses
-	_, err = n.Write([]Op{set(1, 1)})
+	_, err = n.Write([]Op{set(1, 1)}, nil)
 	require.ErrorAs(t, err, &unknown)
 	var storage *StorageError
 	require.ErrorAs(t, n.Close(), &storage)
@@ -563,14 +592,14 @@ func TestMaxKeys(t *testing.T) {
 	n := open(t, Options{Dir: t.TempDir(), MaxKeys: 2})
 	defer n.Close()
 	lead(t, n)
-	_, err := n.Write([]Op{set(1, 1), set(2, 2)})
+	_, err := n.Write([]Op{set(1, 1), set(2, 2)}, nil)
 	require.NoError(t, err)
-	_, err = n.Write([]Op{set(3, 3)})
+	_, err = n.Write([]Op{set(3, 3)}, nil)
 	var full *FullError
 	require.ErrorAs(t, err, &full)
-	_, err = n.Write([]Op{{Kind: Delete, Key: 1}})
+	_, err = n.Write([]Op{{Kind: Delete, Key: 1}}, nil)
 	require.NoError(t, err)
-	_, err = n.Write([]Op{set(3, 3)})
+	_, err = n.Write([]Op{set(3, 3)}, nil)
 	require.NoError(t, err)
 }
 
@@ -595,11 +624,17 @@ func free(t testing.TB, n int) (addresses []string) {
 // Three members: writes go to the leader, the others know it; they answer with what is old if asked to; one that was
 // away catches up, by a snapshot; another takes over.
 func TestThree(t *testing.T) {
+	t.Run("numbers", func(t *testing.T) { testThree(t, integers) })
+	t.Run("texts", func(t *testing.T) { testThree(t, Types{keytype.Text, keytype.Text}) })
+}
+
+func testThree(t *testing.T, types Types) {
+	x := wording{types}
 	peers := free(t, 3)
 	var options [3]Options
 	var nodes [3]*Node
 	for i := range nodes {
-		options[i] = Options{Dir: t.TempDir(), Name: peers[i], Peers: peers, Stale: time.Second,
+		options[i] = Options{Dir: t.TempDir(), Name: peers[i], Peers: peers, Types: types, Stale: time.Second,
 			trailing: 5}
 		nodes[i] = open(t, options[i])
 	}
@@ -621,19 +656,19 @@ func TestThree(t *testing.T) {
 	first := leader()
 	away := (first + 1) % 3
 	for range 20 {
-		_, err := nodes[first].Write([]Op{set(0, 0)})
+		_, err := nodes[first].Write(x.texts([]Op{set(0, 1<<63)}))
 		require.NoError(t, err)
 	}
 	require.Eventually(t, func() bool { return nodes[away].raft.LastIndex() > 20 }, 5*time.Second, time.Millisecond)
 	require.NoError(t, nodes[away].Close())
 	nodes[away] = nil
 	for i := range uint64(300) {
-		_, err := nodes[first].Write([]Op{set(i, i)})
+		_, err := nodes[first].Write(x.texts([]Op{set(i, 1<<63+i)}))
 		require.NoError(t, err)
 	}
 	require.NoError(t, nodes[first].Compact())
 	other := 3 - first - away
-	_, err := nodes[other].Write([]Op{set(1, 1)})
+	_, err := nodes[other].Write(x.texts([]Op{set(1, 1)}))
 	var not *NotLeaderError
 	require.ErrorAs(t, err, &not)
 	require.Equal(t, peers[first], not.Leader)
@@ -658,10 +693,10 @@ func TestThree(t *testing.T) {
 	require.NoError(t, nodes[first].Close())
 	nodes[first] = nil
 	second := leader()
-	got, err := get(t, nodes[second], false, 0, 299)
+	got, err := get(t, nodes[second], false, 0, 299, 300)
 	require.NoError(t, err)
-	require.True(t, got[0].Found && got[1].Found)
-	_, err = nodes[second].Write([]Op{{Kind: Add, Key: 5, Value: 1}})
+	require.Equal(t, []Answer{{Found: true, Value: 1 << 63}, {Found: true, Value: 1<<63 + 299}, {}}, got)
+	_, err = nodes[second].Write(x.texts([]Op{{Kind: Add, Key: 5, Value: 1}}))
 	require.NoError(t, err)
 
 	// Alone, it neither leads nor answers with what may be too old.

@@ -14,26 +14,32 @@ import (
 )
 
 // stored is a state at one moment, for a file of the log library: the version, the types, the clock, the number of the
-// last change, the number of deadlines and each with its key, and the pairs as every structure saves them. The library
-// has a checksum of all.
+// last change, the number of deadlines and each with its key, the texts if there are any, and the pairs as every
+// structure saves them. The library has a checksum of all.
 type stored struct {
 	ctx       context.Context
 	types     Types
 	clock     int64
 	changes   uint64
 	deadlines *btree.Map[uint64, int64]
+	seed      uint64 // of the hash of texts
 	pairs     Snapshot
 }
 
 // store takes a snapshot. Only the goroutine that applies entries may call it.
 func (s *state) store(ctx context.Context) (*stored, error) {
-	pairs, err := s.pairs.snapshot(ctx)
+	pairs, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
+	x := &stored{ctx: ctx, types: s.types, clock: s.clock, changes: s.changes.last(), pairs: pairs}
+	if s.texts != nil {
+		x.seed = s.texts.seed
+	}
 	s.mu.Lock() // a copy of the map makes later changes copy its nodes
 	defer s.mu.Unlock()
-	return &stored{ctx, s.types, s.clock, s.changes.last(), s.deadlines.of.Copy(), pairs}, nil
+	x.deadlines = s.deadlines.of.Copy()
+	return x, nil
 }
 
 // Persist writes the snapshot while other entries are applied.
@@ -59,6 +65,9 @@ func (x *stored) write(to io.Writer) error {
 		_, err = w.Write(binary.LittleEndian.AppendUint64(pair, uint64(at)))
 		return err == nil
 	})
+	if err == nil && x.pairs.texts != nil {
+		err = writeTexts(w, x.seed, x.pairs.texts)
+	}
 	if err != nil {
 		return err
 	}
@@ -89,10 +98,18 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 		}
 		all.set(binary.LittleEndian.Uint64(pair[:]), int64(binary.LittleEndian.Uint64(pair[8:])))
 	}
+	var texts *texts
+	if s.texts != nil {
+		texts = newTexts()
+		texts.hashes = s.texts.hashes
+		if err := texts.read(r, s.types); err != nil {
+			return err
+		}
+	}
 	pairs, err := load(ctx, s.device, r)
 	if err != nil {
 		return err
 	}
-	return s.replace(ctx, pairs, all, int64(binary.LittleEndian.Uint64(head[3:])),
+	return s.replace(ctx, pairs, all, texts, int64(binary.LittleEndian.Uint64(head[3:])),
 		binary.LittleEndian.Uint64(head[11:]))
 }

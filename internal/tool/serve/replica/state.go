@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/combine"
 	"github.com/vkds/vkds/vk"
@@ -22,7 +23,8 @@ type state struct {
 	pairs     dictionary
 	reads     *combine.Ordered[uint64, uint64] // the pairs, for many readers
 	deadlines deadlines
-	clock     int64 // the latest time of an entry
+	texts     *texts // nil: keys and values are no texts
+	clock     int64  // the latest time of an entry
 	changes   history
 	broken    error // an entry is half applied; nil: none is
 
@@ -39,12 +41,16 @@ func newState(ctx context.Context, types Types, device *vk.Device) (*state, erro
 	if err != nil {
 		return nil, err
 	}
-	return s, s.replace(ctx, pairs, newDeadlines(), 0, 0)
+	var texts *texts
+	if types.text() {
+		texts = newTexts()
+	}
+	return s, s.replace(ctx, pairs, newDeadlines(), texts, 0, 0)
 }
 
-// replace puts other pairs, deadlines, another clock and number of changes in the place of those of the state. It takes
-// possession of the pairs, also if it fails.
-func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlines, clock int64,
+// replace puts other pairs, deadlines, texts, another clock and number of changes in the place of those of the state.
+// It takes possession of the pairs, also if it fails.
+func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlines, texts *texts, clock int64,
 	changes uint64) error {
 	n, err := pairs.Len(ctx)
 	if err != nil {
@@ -58,7 +64,8 @@ func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlin
 	}
 	s.mu.Lock()
 	before := s.reads
-	s.pairs, s.reads, s.deadlines, s.clock, s.changes = pairs, reads, deadlines, clock, history{before: changes}
+	s.pairs, s.reads, s.deadlines, s.texts, s.clock = pairs, reads, deadlines, texts, clock
+	s.changes = history{before: changes}
 	s.publish(n)
 	s.mu.Unlock()
 	if before != nil {
@@ -77,8 +84,9 @@ func (s *state) close() error { return s.reads.Close() }
 
 // work is what applying an entry needs, kept for the next one.
 type work struct {
-	at            map[uint64]int // by key: its place in the slices
-	keys          []uint64       // each once
+	at            map[uint64]int    // by key: its place in the slices
+	fresh         map[uint64]string // keys that were not there
+	keys          []uint64          // each once
 	slots         []slot
 	values        []uint64
 	found         []bool
@@ -90,6 +98,7 @@ type work struct {
 // slot is what becomes of a key.
 type slot struct {
 	value    uint64
+	text     string // instead of value, if values are text
 	deadline int64
 	there    bool
 	dirty    bool // the deadline changed
@@ -97,9 +106,10 @@ type slot struct {
 
 func (w *work) reset() {
 	if w.at == nil {
-		w.at = map[uint64]int{}
+		w.at, w.fresh = map[uint64]int{}, map[uint64]string{}
 	}
 	clear(w.at)
+	clear(w.fresh)
 	w.keys, w.slots = w.keys[:0], w.slots[:0]
 	w.insert, w.value, w.remove, w.changes = w.insert[:0], w.value[:0], w.remove[:0], w.changes[:0]
 }
@@ -115,12 +125,18 @@ func (w *work) add(key uint64) {
 // but the state and the entry has a part in the outcome, so it is the same in every member. Keys whose deadlines had
 // passed by the entry's time are deleted first: those of the operations, and at most mostExpired others, so that no
 // entry takes long. After an error the state is of no further use.
-func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error) {
-	clock := max(s.clock, now)
+func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
+	clock, ops := max(s.clock, e.now), e.ops
 	w := &s.work
 	w.reset()
+	if s.texts != nil {
+		s.texts.begin(e.seed)
+	}
 	s.deadlines.passed(clock, mostExpired, w.add)
 	for i := range ops {
+		if s.types.Key == keytype.Text {
+			ops[i].Key = s.texts.word(e.texts[ops[i].Key], w.fresh)
+		}
 		w.add(ops[i].Key)
 	}
 	n := len(w.keys)
@@ -132,43 +148,71 @@ func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error
 		if at := s.deadlines.get(w.keys[i]); at != 0 && at <= clock {
 			w.slots[i].dirty = true
 		} else if w.found[i] {
-			w.slots[i] = slot{value: w.values[i], there: true, deadline: at}
+			w.slots[i] = slot{value: w.values[i], text: s.record(w.keys[i]).Value, there: true, deadline: at}
 		}
 	}
 	answers := make([]Answer, len(ops))
 	for i := range ops {
-		answers[i] = s.do(&ops[i], &w.slots[w.at[ops[i].Key]], clock)
+		answers[i] = s.do(&ops[i], e.texts, &w.slots[w.at[ops[i].Key]], clock)
 	}
 	for i, x := range w.slots {
 		switch {
 		case x.there && (!w.found[i] || w.values[i] != x.value):
 			w.insert, w.value = append(w.insert, w.keys[i]), append(w.value, x.value)
-			w.changes = append(w.changes, Change{Key: w.keys[i], Value: x.value})
+			s.change(i)
 		case !x.there && w.found[i]:
 			w.remove = append(w.remove, w.keys[i])
-			w.changes = append(w.changes, Change{Key: w.keys[i], Deleted: true})
+			s.change(i)
+		case x.there && s.types.Value == keytype.Text && s.record(w.keys[i]).Value != x.text:
+			s.change(i)
 		}
 	}
 	return answers, s.commit(ctx, clock)
 }
 
-// do does one operation to the slot of its key.
-func (s *state) do(op *Op, x *slot, clock int64) Answer {
-	a := Answer{Value: x.value, Deadline: x.deadline, Found: x.there}
-	if !x.there {
-		a.Value = 0
+// record returns what of a key's pair is text.
+func (s *state) record(key uint64) (r Record) {
+	if s.texts != nil {
+		r, _ = s.texts.of.Get(key)
 	}
+	return r
+}
+
+// change notes what has become of a key.
+func (s *state) change(i int) {
+	w := &s.work
+	c := Change{Key: w.keys[i], Value: w.slots[i].value, Deleted: !w.slots[i].there}
+	if s.texts != nil {
+		c.Text = &Record{s.record(c.Key).Key, w.slots[i].text}
+		if !w.found[i] {
+			c.Text.Key = w.fresh[c.Key]
+		}
+	}
+	w.changes = append(w.changes, c)
+}
+
+// do does one operation to the slot of its key.
+func (s *state) do(op *Op, texts [][]byte, x *slot, clock int64) Answer {
+	a := Answer{Value: x.value, Text: x.text, Deadline: x.deadline, Found: x.there}
 	switch op.Kind {
 	case Set:
 		if op.Flags&IfAbsent != 0 && x.there || op.Flags&IfPresent != 0 && !x.there {
 			return a
 		}
 		a.Done = true
-		x.value, x.there = op.Value, true
+		if x.there = true; s.types.Value == keytype.Text {
+			x.text = string(texts[op.Value])
+		} else {
+			x.value = op.Value
+		}
 		if op.Flags&KeepDeadline == 0 {
 			x.expire(op.Deadline, clock)
 		}
 	case Add, AddFloat:
+		if s.types.Value == keytype.Text {
+			a.addText(op, x)
+			break
+		}
 		is, ok := x.value, false
 		if !x.there {
 			is = zero(s.types.Value)
@@ -207,7 +251,7 @@ func (x *slot) expire(at, clock int64) {
 
 func (x *slot) remove() {
 	x.dirty = x.dirty || x.deadline != 0
-	x.there, x.deadline, x.value = false, 0, 0
+	x.there, x.deadline, x.value, x.text = false, 0, 0, ""
 }
 
 // commit writes what the slots have changed, while nobody reads. After an error, nobody reads what is half done.
@@ -245,6 +289,13 @@ func (s *state) write(ctx context.Context, clock int64) error {
 	}
 	for _, c := range w.changes {
 		s.changes.add(c)
+		switch {
+		case c.Text == nil:
+		case c.Deleted:
+			s.texts.remove(c.Key)
+		default:
+			s.texts.set(c.Key, *c.Text)
+		}
 	}
 	s.clock = clock
 	s.publish(count)
@@ -254,8 +305,11 @@ func (s *state) write(ctx context.Context, clock int64) error {
 // View is the state between two entries.
 type View struct{ s *state }
 
-// Get answers a Get of each key.
-func (v View) Get(ctx context.Context, keys []uint64) ([]Answer, error) {
+// Get answers a Get of each key. If keys are text, they are places in texts.
+func (v View) Get(ctx context.Context, keys []uint64, texts [][]byte) ([]Answer, error) {
+	if v.s.texts != nil {
+		return v.texts(ctx, keys, texts)
+	}
 	values, found, err := v.s.reads.Find(ctx, keys)
 	if err != nil {
 		return nil, err
@@ -267,6 +321,50 @@ func (v View) Get(ctx context.Context, keys []uint64) ([]Answer, error) {
 		}
 	}
 	return answers, nil
+}
+
+// texts is Get if keys or values are text. The Records say which keys are there, so only values that are words are
+// looked up.
+func (v View) texts(ctx context.Context, keys []uint64, texts [][]byte) ([]Answer, error) {
+	answers := make([]Answer, len(keys))
+	var words []uint64
+	var at []int // their places among the answers
+	for i, word := range keys {
+		var r Record
+		var there bool
+		if v.s.types.Key == keytype.Text {
+			word, r, there = v.s.texts.find(texts[word])
+		} else {
+			r, there = v.s.texts.of.Get(word)
+		}
+		if there {
+			answers[i] = Answer{Text: r.Value, Found: true, Deadline: v.s.deadlines.get(word)}
+			words, at = append(words, word), append(at, i)
+		}
+	}
+	if v.s.types.Value == keytype.Text || len(words) == 0 {
+		return answers, nil
+	}
+	values, _, err := v.s.reads.Find(ctx, words)
+	if err != nil {
+		return nil, err
+	}
+	for i, value := range values {
+		answers[at[i]].Value = value
+	}
+	return answers, nil
+}
+
+// Records returns what of each key's pair is text; nil: nothing.
+func (v View) Records(keys []uint64) []Record {
+	if v.s.texts == nil {
+		return nil
+	}
+	all := make([]Record, len(keys))
+	for i, key := range keys {
+		all[i] = v.s.record(key)
+	}
+	return all
 }
 
 // Apply answers a batch of queries, all of the same moment. It must not have updates.
@@ -281,7 +379,15 @@ func (v View) Range(ctx context.Context, ranges []structures.Range[uint64]) (str
 }
 
 // Snapshot opens a snapshot of the pairs, which stays while entries are applied.
-func (v View) Snapshot(ctx context.Context) (Snapshot, error) { return v.s.pairs.snapshot(ctx) }
+func (v View) Snapshot(ctx context.Context) (Snapshot, error) { return v.s.snapshot(ctx) }
+
+// snapshot opens a snapshot while nobody changes the state.
+func (s *state) snapshot(ctx context.Context) (x Snapshot, err error) {
+	if x.frozen, err = s.pairs.snapshot(ctx); err == nil && s.texts != nil {
+		x.texts = s.texts.copy()
+	}
+	return x, err
+}
 
 // Changes returns changes after one, at most so many. The caller must not write to them. Errors: *GoneError and
 // *AheadError.

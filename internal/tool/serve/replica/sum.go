@@ -2,6 +2,7 @@ package replica
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -43,6 +44,44 @@ func addedFloat(t keytype.Type, word uint64, x float64) (uint64, bool) {
 	}
 	w, err := t.FromFloat(sum)
 	return w, err == nil
+}
+
+// addText adds to a text that is a number, as Redis does. An absent key has 0.
+func (a *Answer) addText(op *Op, x *slot) {
+	a.Text = ""
+	if op.Kind == Add {
+		is, err := int64(0), error(nil)
+		if x.there {
+			is, err = strconv.ParseInt(x.text, 10, 64)
+		}
+		by := int64(op.Value)
+		sum := is + by
+		switch {
+		case err != nil || x.there && strconv.FormatInt(is, 10) != x.text: // neither +5 nor 05 is an integer
+			a.NotNumber = true
+			return
+		case by >= 0 && sum < is || by < 0 && sum > is:
+			a.Overflow = true
+			return
+		}
+		a.Text = strconv.FormatInt(sum, 10)
+	} else {
+		is, err := 0.0, error(nil)
+		if x.there {
+			is, err = strconv.ParseFloat(x.text, 64)
+		}
+		sum := is + math.Float64frombits(op.Value)
+		switch {
+		case err != nil || math.IsNaN(is):
+			a.NotNumber = true
+			return
+		case math.IsNaN(sum) || math.IsInf(sum, 0):
+			a.Overflow = true
+			return
+		}
+		a.Text = strconv.FormatFloat(sum, 'f', -1, 64)
+	}
+	x.text, x.there = a.Text, true
 }
 
 // zero returns the word of 0.

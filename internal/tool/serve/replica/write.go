@@ -11,7 +11,9 @@ import (
 
 // write is a call of Write.
 type write struct {
-	ops     []Op
+	ops     int
+	inserts bool   // it may insert a pair
+	body    []byte // of an entry
 	answers []Answer
 	err     error
 	done    chan struct{}
@@ -22,18 +24,20 @@ type stage struct {
 	future  raft.ApplyFuture
 	writes  []*write
 	ops     int
+	bytes   int // of the operations
 	started time.Time
 }
 
 // Write does operations, one after the other and nobody else's in between, and returns their answers once a majority of
-// the members has stored them and this one has applied them. Errors:
+// the members has stored them and this one has applied them. Texts are those of the operations. Errors:
 //   - *NotLeaderError, *FullError and ErrClosed, if nothing was done
 //   - *UnknownError, if they may have been done or not
-func (n *Node) Write(ops []Op) ([]Answer, error) {
+func (n *Node) Write(ops []Op, texts [][]byte) ([]Answer, error) {
 	if n.leads() == 0 {
 		return nil, n.notLeader()
 	}
-	w := &write{ops: ops, done: make(chan struct{})}
+	w := &write{ops: len(ops), inserts: inserts(ops), body: n.o.Types.encode(nil, ops, texts),
+		done: make(chan struct{})}
 	select {
 	case n.writes <- w:
 	case <-n.closing:
@@ -60,60 +64,53 @@ func (n *Node) Write(ops []Op) ([]Answer, error) {
 // next gathers.
 func (n *Node) gather() {
 	defer close(n.stored)
-	var all []Op
 	for {
 		s := stage{}
 		select {
 		case w := <-n.writes:
-			s.writes = append(s.writes, w)
+			n.admit(&s, w)
 		case <-n.closing:
 			n.refuse()
 			return
 		}
-		all = all[:0]
-		for more := true; more; {
-			all = append(all, s.writes[len(s.writes)-1].ops...)
-			if len(all) >= MostOps {
-				break
-			}
+		for more := true; more && s.ops < MostOps && s.bytes < mostEntry; {
 			select {
 			case w := <-n.writes:
-				s.writes = append(s.writes, w)
+				n.admit(&s, w)
 			default:
 				more = false
 			}
 		}
-		if all = n.admit(&s, all); len(s.writes) == 0 {
+		if len(s.writes) == 0 {
 			continue
 		}
-		if err := n.Err(); err != nil { // the callers have left, and may have changed their operations
+		if err := n.Err(); err != nil { // the callers have left
 			for _, w := range s.writes {
 				w.finish(nil, &UnknownError{err})
 			}
 			continue
 		}
-		s.ops, s.started = len(all), time.Now()
-		s.future = n.raft.Apply(n.o.Types.encode(nil, n.o.clock().UnixMilli(), all), 0)
+		entry := make([]byte, 0, headerBytes+8+s.bytes)
+		entry = n.o.Types.head(entry, n.o.clock().UnixMilli(), n.seed)
+		for _, w := range s.writes {
+			entry = append(entry, w.body...)
+			w.body = nil
+		}
+		s.started = time.Now()
+		s.future = n.raft.Apply(entry, 0)
 		n.stored <- s
 	}
 }
 
-// admit refuses the writes that may insert pairs for which there is no room. It returns the operations of the others.
-func (n *Node) admit(s *stage, all []Op) []Op {
-	if n.o.MaxKeys == 0 || n.state.count.Load() < n.o.MaxKeys {
-		return all
+// admit adds a write to an entry. It refuses one that may insert a pair for which there is no room.
+func (n *Node) admit(s *stage, w *write) {
+	if w.inserts && n.o.MaxKeys != 0 && n.state.count.Load() >= n.o.MaxKeys {
+		w.finish(nil, &FullError{n.o.MaxKeys})
+		return
 	}
-	admitted := s.writes[:0]
-	all = all[:0]
-	for _, w := range s.writes {
-		if inserts(w.ops) {
-			w.finish(nil, &FullError{n.o.MaxKeys})
-			continue
-		}
-		admitted, all = append(admitted, w), append(all, w.ops...)
-	}
-	s.writes = admitted
-	return all
+	s.writes = append(s.writes, w)
+	s.ops += w.ops
+	s.bytes += len(w.body)
 }
 
 func inserts(ops []Op) bool {
@@ -149,8 +146,8 @@ func (n *Node) answer() {
 				w.finish(nil, err)
 				continue
 			}
-			w.finish(answers[:len(w.ops):len(w.ops)], nil)
-			answers = answers[len(w.ops):]
+			w.finish(answers[:w.ops:w.ops], nil)
+			answers = answers[w.ops:]
 		}
 	}
 }
@@ -185,10 +182,10 @@ func (n *Node) ticks() {
 			return
 		case <-t.C:
 			if n.o.Stale > 0 && n.Age() > n.o.Stale/4 && n.leads() != 0 {
-				_, _ = n.Write(nil) // the next tick comes anyway
+				_, _ = n.Write(nil, nil) // the next tick comes anyway
 			}
 			for n.expired() && n.leads() != 0 {
-				if _, err := n.Write(nil); err != nil {
+				if _, err := n.Write(nil, nil); err != nil {
 					break
 				}
 			}

@@ -1,0 +1,165 @@
+package replica
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/tidwall/btree"
+	"github.com/vkds/vkds/internal/tool/keytype"
+)
+
+// Longest is the greatest length of a text, in bytes.
+const Longest = 64 << 10
+
+// Record has what of a pair is text. The rest of the pair is in words.
+type Record struct{ Key, Value string }
+
+// texts has the Record of each pair, by the word of its key, if keys or values are text. The dictionary has the words.
+//
+// The word of a key that is text is its hash. If another key has that word when the key comes, the key gets the next
+// free word, and keeps it. A key is compared with that of its word, so answers are exact, whatever collides. All
+// members have the same words, because the first entry of the log brings the seed of the hash: so a cursor of SCAN is
+// of use on each of them. The seed is made by chance, so that nobody can prepare keys that collide.
+type texts struct {
+	hashes func(seed uint64) keytype.Hash
+	seed   uint64       // 0: no entry was applied
+	hash   keytype.Hash // nil: the same
+	of     *btree.Map[uint64, Record]
+	odd    map[string]uint64 // the words of keys that have another one than their hash
+	bytes  int
+
+	copying sync.Mutex // a map is copied by one at a time
+}
+
+func newTexts() *texts {
+	return &texts{hashes: keytype.Seeded, of: new(btree.Map[uint64, Record]), odd: map[string]uint64{}}
+}
+
+// begin takes the seed of the first entry.
+func (t *texts) begin(seed uint64) {
+	if t.seed == 0 && seed != 0 {
+		t.seed, t.hash = seed, t.hashes(seed)
+	}
+}
+
+// find returns the word of a key that is there, and its Record.
+func (t *texts) find(key []byte) (word uint64, r Record, there bool) {
+	if t.hash == nil {
+		return 0, Record{}, false
+	}
+	word, odd := t.odd[string(key)]
+	if !odd {
+		word = t.hash(key)
+	}
+	r, there = t.of.Get(word)
+	return word, r, there && r.Key == string(key)
+}
+
+// word returns the word of a key, which is its own if it is there, and otherwise a free one, which fresh then has.
+func (t *texts) word(key []byte, fresh map[uint64]string) uint64 {
+	if word, odd := t.odd[string(key)]; odd {
+		return word
+	}
+	for word := t.hash(key); ; word++ {
+		r, there := t.of.Get(word)
+		if !there {
+			r.Key, there = fresh[word]
+		}
+		switch {
+		case !there:
+			fresh[word] = string(key)
+			return word
+		case r.Key == string(key):
+			return word
+		}
+	}
+}
+
+// set sets the Record of a word.
+func (t *texts) set(word uint64, r Record) {
+	was, there := t.of.Set(word, r)
+	t.bytes += len(r.Key) + len(r.Value) - len(was.Key) - len(was.Value)
+	if !there {
+		t.named(word, r.Key)
+	}
+}
+
+func (t *texts) named(word uint64, key string) {
+	if t.hash != nil && t.hash([]byte(key)) != word {
+		t.odd[key] = word
+	}
+}
+
+// remove removes the Record of a word.
+func (t *texts) remove(word uint64) {
+	was, _ := t.of.Delete(word)
+	t.bytes -= len(was.Key) + len(was.Value)
+	delete(t.odd, was.Key)
+}
+
+// copy returns the Records as they are. Others may read meanwhile.
+func (t *texts) copy() *btree.Map[uint64, Record] {
+	t.copying.Lock()
+	defer t.copying.Unlock()
+	return t.of.Copy()
+}
+
+// writeTexts writes a seed and Records: how many, and each with its word and both texts.
+func writeTexts(w *bufio.Writer, seed uint64, of *btree.Map[uint64, Record]) (err error) {
+	b := binary.LittleEndian.AppendUint64(nil, seed)
+	_, err = w.Write(binary.LittleEndian.AppendUint64(b, uint64(of.Len())))
+	of.Scan(func(word uint64, r Record) bool {
+		b = binary.LittleEndian.AppendUint64(b[:0], word)
+		b = append(binary.AppendUvarint(b, uint64(len(r.Key))), r.Key...)
+		b = append(binary.AppendUvarint(b, uint64(len(r.Value))), r.Value...)
+		_, err = w.Write(b)
+		return err == nil
+	})
+	return err
+}
+
+// read reads what writeTexts has written into texts that are empty.
+func (t *texts) read(r *bufio.Reader, types Types) error {
+	var head [16]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return err
+	}
+	t.begin(binary.LittleEndian.Uint64(head[:]))
+	for range binary.LittleEndian.Uint64(head[8:]) {
+		var word [8]byte
+		if _, err := io.ReadFull(r, word[:]); err != nil {
+			return err
+		}
+		key, err := readText(r)
+		if err != nil {
+			return err
+		}
+		value, err := readText(r)
+		if err != nil {
+			return err
+		}
+		w := binary.LittleEndian.Uint64(word[:])
+		t.of.Load(w, Record{key, value})
+		t.bytes += len(key) + len(value)
+		if types.Key == keytype.Text {
+			t.named(w, key)
+		}
+	}
+	return nil
+}
+
+func readText(r *bufio.Reader) (string, error) {
+	n, err := binary.ReadUvarint(r)
+	if err != nil {
+		return "", err
+	}
+	if n > Longest {
+		return "", fmt.Errorf("a text has %d bytes", n)
+	}
+	text := make([]byte, n)
+	_, err = io.ReadFull(r, text)
+	return string(text), err
+}
