@@ -71,6 +71,7 @@ check: checks cross lint
 checks: fresh
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/.*')) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
 	go vet ./...
+	go vet -tags glfw ./internal/tool/draw ./cmd/vkds
 	CGO_ENABLED=0 go test -count=1 -run TestWithoutVulkan ./vk
 	go -C $(peers-module) test -count=1 -vet=all ./...
 	go -C $(outside-module) vet ./...
@@ -118,19 +119,21 @@ t:
 hooks:
 	@hook=$$(git rev-parse --git-path hooks)/pre-commit && mkdir -p "$${hook%/*}" && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
-.PHONY: film tests test-outside test-page test-serve test-window test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
+.PHONY: film beside tests test-outside test-page test-serve test-window test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
-# What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
-# Kernels with delays come last, since they want all cores.
-test:
+# What keeps one core busy and no more runs beside the others, and its output comes after theirs. Kernels with delays come
+# last, because they want all cores.
+test: unconformed
 	@scripts/deps here
-	@mkdir -p build; $(MAKE) --no-print-directory checks >build/checked 2>&1 & checks=$$!; \
+	@mkdir -p build; $(MAKE) --no-print-directory --keep-going beside >build/beside 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
-	wait $$checks || failed=$$?; cat build/checked; exit $$failed
-tests: unconformed test-outside test-page test-serve test-window test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
+	wait $$beside || failed=$$?; cat build/beside; exit $$failed
+beside: checks test-page test-serve test-radv
+tests: test-outside test-race test-drivers test-chaos test-took test-skipped test-conformed
+# The tool has windows here, so that it is compiled once; test/serve has one without.
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
-	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
+	$(call brief-test,swiftshader 4 16 validated 8,$(with-window) $(on-device))
 # A user's programs, in a module of their own, are built as users build theirs. A test is compiled with the package that it
 # tests, and so can't find faults in how the linker combines generic functions (docs/notes/generic-closures.md). Which
 # copies the linker takes depends on the program, so each file with parts makes a small one.
@@ -150,9 +153,8 @@ serve-module = test/serve
 test-serve:
 	VKDS_STRESS=$(VKDS_STRESS) go -C $(serve-module) test -count=1 -vet=off -timeout $(if $(VKDS_STRESS),3h,10m) .
 # The window of "vkds view" on an X server without a screen.
-test-window: with-window = -tags glfw
+with-window = -tags glfw
 test-window:
-	go vet $(with-window) ./internal/tool/draw ./cmd/vkds
 	GALLIVM_PERF=nopt $(call go-test,8,$(with-window) ./internal/tool/draw)
 	GALLIVM_PERF=nopt $(call go-test,8,$(with-window) -run '^TestWindow' ./cmd/vkds)
 film: build
@@ -222,7 +224,7 @@ chaos-kernels:
 test-chaos: chaos-of = alloc/% btree/% graph/% runs/pack% \
 	$(addprefix primitives/,clear compact% iota scan% sort%) $(addprefix test/,btree% slab% words)
 test-chaos: chaos-kernels
-	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|MovingClock' \
+	$(call brief-test,chaos,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|MovingClock' \
 		./test/linearizability ./structures/btree ./test/shader)
 
 # The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on

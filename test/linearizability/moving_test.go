@@ -68,6 +68,7 @@ func eachMoving(t *testing.T, narrow bool, operations int, test func(r *movingRi
 		if narrow && r.width != 1 || testing.Short() && r.width == 1 {
 			return // SwiftShader compiles the kernel for a minute
 		}
+		r.onceDelayed()
 		open, module := openMoving[uint32], "test/btree_clock_program.k32v32"
 		if r.wide {
 			open, module = openMoving[uint64], "test/btree_clock_program.k64v64"

@@ -94,7 +94,7 @@ func (t Tests) Begin() {
 // and skipped returns the tests that were skipped in an earlier pass, or false if that isn't known.
 func (t Tests) choose(pass string, all bool, skipped func(pass string) ([]string, bool)) (map[string]string, bool) {
 	if !has(allPasses, pass) {
-		return nil, true // of emulated systems, which run everything
+		return nil, true // of delays, of which the Makefile chooses the tests, and of emulated systems, which run all
 	}
 	in := t.Passes
 	if all && t.InAll != "" {

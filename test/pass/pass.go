@@ -1,9 +1,9 @@
 // Package pass says which passes of "make test" a test is part of.
 //
 // scripts/each-driver runs the tests several times, and names the pass in VKDS_PASS: 4, 8 or 16 (lavapipe with
-// subgroups of that size), swiftshader or validated. A test that can't find more in one pass than in another says so in
-// its first line, with the reason. Long forms run in the same passes. Without VKDS_PASS a test always runs, and on the
-// emulated systems wine and arm64, too.
+// subgroups of that size), swiftshader, validated or chaos (8 lanes, with random delays). A test that can't find more
+// in one pass than in another says so in its first line, with the reason. Long forms run in the same passes. Without
+// VKDS_PASS a test always runs, and on the emulated systems wine and arm64, too.
 package pass
 
 import (
@@ -58,6 +58,10 @@ func NarrowUnlessLong(t testing.TB, why string) {
 func OneProtocol() bool {
 	return stress.Level == 0 && slices.Contains([]string{"4", "16", "validated"}, os.Getenv("VKDS_PASS"))
 }
+
+// Delayed reports whether this is the pass of "make test" with random delays. Its kernels are its own, LLVM optimizes
+// them, and almost all of its time is LLVM's, so its tests leave out what differs in widths alone.
+func Delayed() bool { return os.Getenv("VKDS_PASS") == "chaos" }
 
 // NotInWine skips a test in "make test-windows", in which nothing sees the variables that a Windows program sets, no
 // console has Ctrl-C, and there is no Go.

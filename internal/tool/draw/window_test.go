@@ -21,6 +21,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/xserver"
 	"github.com/vkds/vkds/vk"
 )
@@ -29,6 +30,7 @@ import (
 var x *xserver.Server
 
 func TestMain(m *testing.M) {
+	pass.Host.Begin()
 	var err error
 	if x, err = xserver.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
