@@ -266,6 +266,10 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 			grouped(s.Slabs), slots, grouped(s.ChainSlabs), s.Load, s.Utilization, s.LongestBucket)},
 		Slots: slots,
 	}
+	if base := s.Slabs - s.ChainSlabs; base != uint64(s.Buckets) {
+		t.Notes = append(t.Notes, "buckets share slabs: 16 of them are drawn as one bucket")
+		t.Base = int(base) * 16 / s.Buckets
+	}
 	for l, err := range m.(interface {
 		Inspect() slabhash.Inspection
 	}).Inspect().Loads(ctx) {

@@ -63,6 +63,10 @@ func TestInspectSlabHash(t *testing.T) {
 	out, _ := answer(t, "", "inspect", table, "--svg", "-", "--load", "2")
 	assert.True(t, strings.Contains(out, title))
 	assert.Equal(t, 48, drawn(t, out)["g bucket"])
+
+	out, _ = answer(t, "", "inspect", table, "--svg", "-", "--load", "1")
+	assert.Contains(t, out, "buckets share slabs: 16 of them are drawn as one bucket")
+	assert.Equal(t, 4, drawn(t, out)["g bucket"])
 }
 
 func TestInspectTree(t *testing.T) {

@@ -173,8 +173,8 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 		"the dictionary's data structure:\n%s\n(default %s, or that of the saved dictionary)",
 		strings.Join(known, ", "), s.standard()))
 	if ordering == "" {
-		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that the table is\nsized for (default "+
-			"0.7, or as saved)")
+		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that the table is\nsized for; around 1 "+
+			"buckets share slabs, so that\nnearly all slots are in use (default 0.7, or as saved)")
 	}
 	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that are filled\nafter a split "+
 		"(default 0.53, with 64 bits 0.67, or\nas saved)")

@@ -24,9 +24,9 @@ func (i Inspection) Metrics() structures.Metrics { return i.table.Metrics() }
 // the table. Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; the context's.
 func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.table.Stats(ctx) }
 
-// Loads returns the load of each bucket, in order. It reads the table in parts, and the table must not change in
-// between. Errors, which come last: structures.ErrChanged if it did; vk.ErrUnsubmitted if a stream has recorded updates
-// and not submitted them; the context's.
+// Loads returns the load of each bucket, in order, or of each group of 16 buckets that share slabs. It reads the table
+// in parts, and the table must not change in between. Errors, which come last: structures.ErrChanged if it did;
+// vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; the context's.
 func (i Inspection) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
 	return i.table.Loads(ctx)
 }

@@ -3,15 +3,16 @@ package slabhash
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/vk"
 )
 
-// BucketLoad is the load of one bucket.
+// BucketLoad is the load of one bucket, or of a group of 16 buckets that share slabs.
 type BucketLoad struct {
-	Slabs      int // base slab included
+	Slabs      int // base slabs included
 	Pairs      int // of a set: keys
 	Tombstones int // slots of erased pairs
 }
@@ -30,8 +31,14 @@ func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error
 		if err != nil || len(words) == 0 {
 			return err
 		}
-		for ; len(words) != 0; words = words[wordsPerLoad:] {
-			if !yield(BucketLoad{int(words[0]), int(words[1]), int(words[2])}) {
+		for group := range slices.Chunk(words, wordsPerLoad*t.o.together()) {
+			var l BucketLoad
+			for bucket := range slices.Chunk(group, wordsPerLoad) {
+				l.Slabs += int(bucket[0])
+				l.Pairs += int(bucket[1])
+				l.Tombstones += int(bucket[2])
+			}
+			if !yield(l) {
 				return nil
 			}
 		}
@@ -51,7 +58,7 @@ func (w *walk) loads(ctx context.Context) (words []uint32, err error) {
 // nextLoads is loads for a caller that has entered the table.
 func (w *walk) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err error) {
 	t := w.t
-	part := min(1<<16, t.base.buckets)
+	part := min(1<<16, t.base.buckets) // whole groups
 	if w.room == nil {
 		if err := w.make(wordsPerLoad * int(part)); err != nil {
 			return nil, err

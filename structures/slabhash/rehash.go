@@ -136,11 +136,7 @@ func (t *table) gather(ctx context.Context, to base, label string, progress stru
 		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
 		failed := t.counter.Slice()[:2] // buckets without a slab from the pool, and in endless lists
 		clear(failed)
-		lists := to.buckets // each for one tile
-		if t.o.shared() {
-			lists /= groupBuckets
-		}
-		err := t.ranges(ctx, lists, progress, func(first, count uint32) error {
+		err := t.ranges(ctx, t.list(to.buckets), progress, func(first, count uint32) error {
 			push := rehashPush{
 				Hash: t.description(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets,
 				FromMask: t.base.mask, FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,

@@ -16,6 +16,14 @@ const (
 // shared reports whether buckets share slabs.
 func (o Options) shared() bool { return o.Load >= leastShared && o.Load <= mostShared }
 
+// together returns how many buckets share slabs.
+func (o Options) together() int {
+	if o.shared() {
+		return groupBuckets
+	}
+	return 1
+}
+
 // baseSlabs returns the number of base slabs of that many buckets.
 func (t *table) baseSlabs(buckets uint32) uint64 {
 	if t.o.shared() {
@@ -32,7 +40,7 @@ func (t *table) baseWords(buckets uint32) uint64 {
 
 // whole returns the least number of buckets that a table may have, if it is to have that many.
 func (o Options) whole(buckets uint32) uint32 {
-	if !o.shared() {
+	if !o.shared() || buckets == 0 {
 		return buckets
 	}
 	// A key's group must not be that of every other key: see minBuckets.
@@ -40,12 +48,7 @@ func (o Options) whole(buckets uint32) uint32 {
 }
 
 // list returns the group of a bucket, or the bucket itself: what the keys are together in that have one mask.
-func (t *table) list(bucket uint32) uint32 {
-	if t.o.shared() {
-		return bucket / groupBuckets
-	}
-	return bucket
-}
+func (t *table) list(bucket uint32) uint32 { return bucket / uint32(t.o.together()) }
 
 // chained estimates the number of slabs behind the base slabs.
 func (t *table) chained(pairs float64, buckets uint32) float64 {

@@ -64,6 +64,15 @@ func TestSharedSlabs(t *testing.T) {
 			require.EqualValues(t, stats.Slabs, 64/16*21+stats.ChainSlabs)
 			require.InDelta(t, n/(15*84.0), stats.Load, 1e-9)
 			require.Greater(t, stats.Utilization, 0.9)
+			var sum BucketLoad
+			groups := 0
+			for l, err := range m.Inspect().Loads(t.Context()) {
+				require.NoError(t, err)
+				sum.Slabs, sum.Pairs, sum.Tombstones = sum.Slabs+l.Slabs, sum.Pairs+l.Pairs, sum.Tombstones+l.Tombstones
+				groups++
+			}
+			require.Equal(t, 4, groups)
+			require.Equal(t, BucketLoad{Slabs: int(stats.Slabs), Pairs: n}, sum)
 			for _, buckets := range []int{64, 65, 1000, 64, 0} {
 				if buckets == 64 {
 					_, err := m.Delete(t.Context(), keys[:n/4])

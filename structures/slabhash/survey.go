@@ -117,7 +117,8 @@ type Stats struct {
 	SlabsPerBucket float64 // slabs / buckets
 	Utilization    float64 // bytes of pairs / bytes of slabs: the memory utilization of section III-C
 	LongestBucket  int     // slabs of the longest bucket
-	// Lengths[i] is the number of buckets with i+1 slabs; the last one counts those with 16 or more.
+	// Lengths[i] is the number of buckets with i+1 slabs; the last one counts those with 16 or more. A slab that
+	// buckets share counts for the first of them.
 	Lengths [16]uint64
 
 	Bytes uint64          // device memory of base slabs and pool

@@ -29,7 +29,7 @@ const (
 
 // Description is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the push constants
 // of your own kernel. It is valid until the next call that may grow or rehash the table: an insertion from Go slices,
-// Finish, Reserve, Rehash, Clear or Close. After UsedOn, these calls wait before they replace memory.
+// Finish, Reserve, Rehash, Flush, Clear or Close. After UsedOn, these calls wait before they replace memory.
 type Description struct {
 	Base        uint64 // address of the base slabs, with a word for each bucket after them
 	Pool        alloc.PoolDescription

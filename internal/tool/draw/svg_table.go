@@ -13,6 +13,7 @@ type Table struct {
 	Title   string
 	Notes   []string // lines below the title
 	Slots   int      // slots of a slab
+	Base    int      // slabs that a bucket has at least
 	Buckets []slabhash.BucketLoad
 }
 
@@ -88,7 +89,7 @@ func (t *Table) histogram(c *canvas) {
 	}
 	c.add(`<path class="expected" d="%s"/>`, curve)
 	c.line("line", left, bottom, left+inner-60, bottom)
-	for slabs := 1; slabs*t.Slots <= most; slabs++ { // where a bucket needs another slab
+	for slabs := max(t.Base, 1); slabs*t.Slots <= most; slabs++ { // where a bucket needs another slab
 		x := left + float64(slabs*t.Slots+1)/float64(wide)*each
 		c.line("line", x, c.y, x, bottom)
 		c.text("small", x+3, c.y+8, fmt.Sprintf("%d slabs", slabs+1))
