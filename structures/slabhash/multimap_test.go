@@ -102,7 +102,8 @@ func testMultimap[W structures.Word](t *testing.T) {
 				_, err = hog.Insert(t.Context(), ramp(34000, 1, 1)) // some 1000 of 1024 slabs
 				require.NoError(rt, err)
 				o := Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool, Seed: rapid.Uint32().Draw(rt, "seed")}
-				shared := rapid.Bool().Draw(rt, "shared")
+				// SwiftShader compiles kernels for long, and its width is one of lavapipe's.
+				shared := rapid.Bool().Draw(rt, "shared") && !testing.Short()
 				if shared {
 					o.Load = 1
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -30,6 +31,7 @@ func nearKeys[W structures.Word](d Description, n int, key func(uint32) W) []W {
 // A table whose buckets share slabs, at each load up to far above that which it is made for: what is in it, what isn't,
 // and what a deletion, a flush, a rehash, a copy in a file and a clearing leave.
 func TestSharedSlabs(t *testing.T) {
+	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		eachWidth(t, d, func(t *testing.T, width int) {
 			const n = 3000
@@ -110,6 +112,7 @@ func TestSharedSlabs(t *testing.T) {
 
 // At a load of 1 nearly all slots are in use, in tables of all kinds, and the table grows as others do.
 func TestSharedSlabsAreFull(t *testing.T) {
+	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	d := testdevice.Open(t)
 	const n = 60_000
 	keys := make([]uint64, n)
