@@ -59,7 +59,8 @@ type InShaders[D any] interface {
 	UsedOn(s *vk.Stream)
 }
 
-// DeviceBatch is a batch of operations in device buffers. Fields that a call does not use may be nil.
+// DeviceBatch is a batch of operations in device buffers. Fields that a call does not use may be nil. Keys and values
+// have the words of KeyCode and ValueCode: signed numbers and floats are encoded, by these or by primitives.EncodeKeys.
 //
 // The number of operations may be known to the device alone. DeviceCount is then one word that an earlier step of the
 // stream writes and that the batch reads when it runs. Count is then the greatest number that is possible: buffers are

@@ -10,10 +10,10 @@ import (
 )
 
 // Path returns the vertices of a path from the source of a search to a vertex, both included, by the Parents of its
-// result. It returns nil if no path leads there, or if parents form a cycle, and panics if parents name a vertex that
-// there isn't.
+// result. It returns nil if no path leads there, if parents form a cycle, or if there are none, because the search was
+// not asked for them; and panics if parents name a vertex that there isn't.
 func Path(parents []uint32, to uint32) []uint32 {
-	if parents[to] == Unreached {
+	if parents == nil || parents[to] == Unreached {
 		return nil
 	}
 	path := []uint32{to}
