@@ -60,7 +60,7 @@ type InShaders[D any] interface {
 }
 
 // DeviceBatch is a batch of operations in device buffers. Fields that a call does not use may be nil. Keys and values
-// have the words of KeyCode and ValueCode: signed numbers and floats are encoded, by these or by primitives.EncodeKeys.
+// have the words of KeyCode and ValueCode: these, or primitives.EncodeKeys, encode signed keys and all floats.
 //
 // The number of operations may be known to the device alone. DeviceCount is then one word that an earlier step of the
 // stream writes and that the batch reads when it runs. Count is then the greatest number that is possible: buffers are

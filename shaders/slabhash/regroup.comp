@@ -4,25 +4,11 @@
 // Each tile fills one new group, bucket by bucket. It reads the lists of the old buckets that share hashes with the new
 // bucket, and keeps the keys that belong to both. So it reads a slab that several old buckets share once for each of
 // them. If the pool is full, the tile counts its group as failed and ends. The same dispatch may then be repeated with
-// a larger pool. Lists without an end are counted, too.
+// a larger pool. Lists without an end are counted, too, but where their keys fill the pool, that ends the tile before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "slab_compact.glsl"
+#include "rehash.glsl"
 #include "invocation.glsl"
-
-layout(push_constant, std430) uniform Push {
-    SlabHash hash;       // the new table
-    uvec2 from_base;     // the old table, as far as it differs
-    uint from_buckets;
-    uint from_mask;
-    uint from_special_ones;
-    uint from_special_zero;
-    uvec2 ratio_down;    // old buckets / new buckets, for hash_first_bucket
-    uvec2 ratio_up;      // the same ratio, for hash_last_bucket
-    uvec2 failed;        // two counters: groups that the pool had no slab for, and groups with a list without an end
-    uint first;          // the new groups first … first+count-1
-    uint count;
-};
 
 // The place where the tile writes, in the list of the new bucket.
 SlabWriter writer;
@@ -73,8 +59,7 @@ bool advance(inout SlabCursor cursor, bool want) {
 void main() {
     uint tile = invocation_index() / TILE;
     uint group = first + tile, bucket = group << SLAB_GROUP_SHIFT;
-    SlabHash from = SlabHash(from_base, hash.pool, from_buckets, hash.seed, from_mask, from_special_ones,
-                             from_special_zero);
+    SlabHash from = rehash_from();
     SlabCursor cursor = slab_cursor();
     bool busy = tile < count && bucket < hash.buckets, failed_here = false, endless = false;
     uint source = 0u, last = 0u;   // old buckets
@@ -87,8 +72,9 @@ void main() {
     filled_of_chain = 0u;
     while (subgroupAny(busy)) {
         if (begins) {
-            source = hash_first_bucket(bucket, ratio_down);
-            last = min(hash_last_bucket(bucket, ratio_up), from.buckets - 1u);
+            uvec2 sources = rehash_sources(bucket);
+            source = sources.x;
+            last = sources.y;
             place = slab_hash_place(bucket);
             writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
             if ((place & 3u) == 0u) filled_of_four = 0u;
@@ -101,20 +87,8 @@ void main() {
             begins = false;
         }
         Node node = node_load(slab, busy);
-        uint live = busy ? slab_live_mask(node) : 0u, mask = 0u;
-        [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
-            if (((live >> m) & 1u) != 0u) {
-                K key = slab_hash_encode(from, source, slab_lane_key(node, m));
-                if (slab_hash_bucket(from, key) == source && slab_hash_bucket(hash, key) == bucket) mask |= 1u << m;
-                K stored = slab_hash_encode(hash, bucket, key);
-#ifdef VKDS_SLAB_KEYS
-                if ((m & 1u) == 0u) node.pair[m >> 1].VKDS_KEY = stored;
-                else node.pair[m >> 1].VKDS_VALUE = stored;
-#else
-                node.pair[m].VKDS_KEY = stored;
-#endif
-            }
-        }
+        uint live = busy ? slab_live_mask(node) : 0u;
+        uint mask = rehash_take(from, source, bucket, live, node);
         SlabRanks ranks = slab_ranks(mask);
         // Slab by slab, as many keys as have room there.
         uint done = 0u;
@@ -179,9 +153,5 @@ void main() {
             }
         }
     }
-    uint counts = subgroupAdd(tile_lane() == 0u ? uint(failed_here) | uint(endless) << 16 : 0u);
-    if (counts != 0u && subgroupElect()) {
-        atomic_add(failed, counts & 0xffffu);
-        atomic_add(address_add(failed, 4u), counts >> 16);
-    }
+    rehash_count(failed_here, endless);
 }

@@ -6,34 +6,20 @@
 // own output. A list without an end (with more slabs than there can be) is counted, too.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "slab_compact.glsl"
+#include "rehash.glsl"
 #include "invocation.glsl"
-
-layout(push_constant, std430) uniform Push {
-    SlabHash hash;       // the new table
-    uvec2 from_base;     // the old table, as far as it differs
-    uint from_buckets;
-    uint from_mask;
-    uint from_special_ones;
-    uint from_special_zero;
-    uvec2 ratio_down;    // old buckets / new buckets, for hash_first_bucket
-    uvec2 ratio_up;      // the same ratio, for hash_last_bucket
-    uvec2 failed;        // two counters: buckets that the pool had no slab for, and buckets whose list has no end
-    uint first;          // the new buckets first … first+count-1
-    uint count;
-};
 
 void main() {
     uint tile = invocation_index() / TILE;
     uint bucket = first + tile;
-    SlabHash from = SlabHash(from_base, hash.pool, from_buckets, hash.seed, from_mask, from_special_ones,
-                             from_special_zero);
+    SlabHash from = rehash_from();
     SlabCursor cursor = slab_cursor();
     bool mine = tile < count;
     uint source = 0u, last = 0u;
     if (mine) {
-        source = hash_first_bucket(bucket, ratio_down);
-        last = min(hash_last_bucket(bucket, ratio_up), from.buckets - 1u);
+        uvec2 sources = rehash_sources(bucket);
+        source = sources.x;
+        last = sources.y;
     }
     SlabWalk walk = slab_hash_walk(from, source, mine);
     SlabWriter writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
@@ -46,20 +32,7 @@ void main() {
         bool reads = walk.more;
         Node node = slab_walk_on(from.pool, walk);
         uint live = reads && !failed_here ? slab_live_mask(node) : 0u;
-        uint mask = 0u;
-        [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
-            if (((live >> m) & 1u) != 0u) {
-                K key = slab_hash_encode(from, source, slab_lane_key(node, m));
-                if (slab_hash_bucket(hash, key) == bucket) mask |= 1u << m;
-                K stored = slab_hash_encode(hash, bucket, key);
-#ifdef VKDS_SLAB_KEYS
-                if ((m & 1u) == 0u) node.pair[m >> 1].VKDS_KEY = stored;
-                else node.pair[m >> 1].VKDS_VALUE = stored;
-#else
-                node.pair[m].VKDS_KEY = stored;
-#endif
-            }
-        }
+        uint mask = rehash_take(from, source, bucket, live, node);
         SlabRanks ranks = slab_ranks(mask);
         bool crosses = slab_writer_crosses(writer, ranks);
         uint behind = SLAB_NULL;
@@ -95,9 +68,5 @@ void main() {
         plain_store(address_add(writer.slab, SLAB_AUX_AT), slab_aux(writer.filled));
         plain_store(slab_hash_tail(hash, bucket), last_slab);
     }
-    uint counts = subgroupAdd(tile_lane() == 0u ? uint(failed_here) | uint(endless) << 16 : 0u);
-    if (counts != 0u && subgroupElect()) {
-        atomic_add(failed, counts & 0xffffu);
-        atomic_add(address_add(failed, 4u), counts >> 16);
-    }
+    rehash_count(failed_here, endless);
 }

@@ -14,18 +14,20 @@ type Options struct {
 	// Capacity is the number of pairs (of a set: keys) for which the table gets buckets, at the load Load. More may be
 	// inserted.
 	Capacity int
-	// Buckets, if not 0, is the number of buckets at first, at least 4. Capacity is then ignored.
+	// Buckets, if not 0, is the number of buckets at first, at least 4. Where buckets share slabs it is rounded up to a
+	// multiple of 16, at least 64. Capacity is then ignored.
 	Buckets int
 	// Load is the number of pairs for each slot of the base slabs, β of section III-C of the paper, for which a table
 	// is laid out. A slab has 15 slots for pairs of 32 bits, 7 of 64 bits, and in a set 30 and 15 for keys. A small
 	// load is fast; around 0.7 most buckets have one slab. From 0.75 to 1.25 buckets share slabs, so that nearly all
 	// slots are in use: at 1, 95% of them. For a small table take 1: loads right above 1.25 take more memory again.
-	// Flush of shared slabs copies the table, and so needs memory for a second one, and the number of buckets is a
-	// multiple of 16. 0.01 to 100; 0: DefaultLoad.
+	// Sharing is for unique keys that stay: many values of a key slow the 15 other buckets of its group, erased slots
+	// make lists longer until a rehash or Flush, and Flush copies the table, so it needs memory for a second one. 0.01
+	// to 100; 0: DefaultLoad.
 	Load float64
 	// MaxLoad is the load, erased slots included, above which an insertion from Go slices first rehashes the table to
-	// Load. 0: DefaultMaxLoad, or 1.5 times Load if that is more, or where buckets share slabs 1.1 and 1.1 times Load;
-	// negative: never.
+	// Load. 0: DefaultMaxLoad, or 1.5 times Load if that is more, or where buckets share slabs 1.1, or 1.1 times Load
+	// if that is more; negative: never.
 	MaxLoad float64
 	// Pool is the pool of all slabs but the base slabs. nil: the table has its own pool. Structures that share a pool
 	// wait for each other's changes, and the pool grows after the work on all of them has ended.

@@ -57,7 +57,7 @@ func (t *table) overBuckets(ctx context.Context, b base, label string,
 }
 
 // Flush compacts buckets in place, or copies a table whose buckets share slabs. If the context ends, each bucket is
-// either flushed or as it was.
+// either flushed or as it was, and of a copied table all are as they were.
 func (t *table) Flush(ctx context.Context) error {
 	ctx, end := t.Progress.Begin(ctx)
 	defer end()
@@ -127,14 +127,14 @@ func (t *table) move(ctx context.Context, buckets uint32, label string, progress
 	return joint.Error(t.releaseChains(from), t.abandon(from))
 }
 
-// gather fills new base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets
-// whose pairs are in an endless list.
+// gather fills new base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets,
+// or groups, whose pairs are in an endless list.
 func (t *table) gather(ctx context.Context, to base, label string, progress structures.Progress) error {
 	for {
 		old := uint64(t.base.buckets) << 32
 		down := old / uint64(to.buckets)
 		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
-		failed := t.counter.Slice()[:2] // buckets without a slab from the pool, and in endless lists
+		failed := t.counter.Slice()[:2] // buckets or groups without a slab from the pool, and in endless lists
 		clear(failed)
 		err := t.ranges(ctx, t.list(to.buckets), progress, func(first, count uint32) error {
 			push := rehashPush{

@@ -23,7 +23,7 @@ func (s *Set[K]) Reserve(ctx context.Context, n int) error {
 	return s.open().Reserve(ctx, n)
 }
 
-// Flush compacts the buckets in place, as Map.Flush.
+// Flush reclaims erased slots, as Map.Flush.
 func (s *Set[K]) Flush(ctx context.Context) error {
 	return s.open().Flush(ctx)
 }

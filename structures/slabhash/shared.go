@@ -38,16 +38,16 @@ func (t *table) baseWords(buckets uint32) uint64 {
 	return t.baseSlabs(buckets)*slabWords + uint64(buckets)
 }
 
-// whole returns the least number of buckets that a table may have, if it is to have that many.
+// whole rounds a number of buckets up to whole groups, if buckets share slabs.
 func (o Options) whole(buckets uint32) uint32 {
-	if !o.shared() || buckets == 0 {
+	if !o.shared() {
 		return buckets
 	}
 	// A key's group must not be that of every other key: see minBuckets.
 	return (max(buckets, minBuckets*groupBuckets) + groupBuckets - 1) / groupBuckets * groupBuckets
 }
 
-// list returns the group of a bucket, or the bucket itself: what the keys are together in that have one mask.
+// list returns the group of a bucket, or the bucket itself if it shares no slabs: all keys of a list have one mask.
 func (t *table) list(bucket uint32) uint32 { return bucket / uint32(t.o.together()) }
 
 // chained estimates the number of slabs behind the base slabs.

@@ -94,19 +94,7 @@ func TestAbsenceBesideDuplicates(t *testing.T) {
 						return all
 					})
 				}
-				before := 0
-				for _, k := range c.slots {
-					if k == key {
-						before++
-					}
-				}
 				m.Fault = func(places, returned []int) string {
-					after := 0
-					for _, k := range places[:len(c.slots)] {
-						if k == key {
-							after++
-						}
-					}
 					does, results := slices.Clone(c.does), make([][]int, len(c.does))
 					for i, all := range returned {
 						if does[i] == "a" { // deletions, and then a moment without any copy
@@ -118,20 +106,40 @@ func TestAbsenceBesideDuplicates(t *testing.T) {
 							}
 							continue
 						}
-						for range does[i] {
-							results[i] = append([]int{all % perOutcome}, results[i]...)
-							all /= perOutcome
-						}
+						results[i] = resultsIn(all, len(does[i]))
 					}
-					if !copiesExplained(before, does, results, after) {
-						return fmt.Sprintf("%d copies, and %v of %v, and %d copies", before, results, does, after)
-					}
-					return ""
+					return copiesFault(c.slots, does, results, places[:len(c.slots)])
 				}
 				check(t, m, broken == "")
 			})
 		}
 	}
+}
+
+// resultsIn returns the results of n operations of a thread, which has returned them as one number.
+func resultsIn(all, n int) []int {
+	results := make([]int, n)
+	for i := range results {
+		results[n-1-i] = all % perOutcome
+		all /= perOutcome
+	}
+	return results
+}
+
+// copiesFault says what is wrong with results of operations on a key, by the slots before and after them; "": nothing.
+func copiesFault(before []int, does []string, results [][]int, after []int) string {
+	copies := func(slots []int) (n int) {
+		for _, k := range slots {
+			if k == key {
+				n++
+			}
+		}
+		return n
+	}
+	if !copiesExplained(copies(before), does, results, copies(after)) {
+		return fmt.Sprintf("%d copies, and %v of %v, and %d copies", copies(before), results, does, copies(after))
+	}
+	return ""
 }
 
 // copiesExplained says whether in some order of the threads' operations a key of so many copies gets so many, with

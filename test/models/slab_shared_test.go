@@ -72,7 +72,7 @@ func (s sharing) finds(t *Thread, erases bool) int {
 			if !erases {
 				return found
 			}
-			if t.CAS(sharedOwn, key, key+1) == key { // a tombstone
+			if t.CAS(sharedOwn, key, tombstone) == key {
 				return deleted
 			}
 			continue
@@ -95,7 +95,7 @@ func (s sharing) finds(t *Thread, erases bool) int {
 			if !erases {
 				return found
 			}
-			if t.CAS(sharedSlot+at, key, key+1) == key {
+			if t.CAS(sharedSlot+at, key, tombstone) == key {
 				return deleted
 			}
 		case free < 0 || s.ends(t, sharedSlot+free, freshKey):
@@ -158,29 +158,14 @@ func TestSharedSlab(t *testing.T) {
 						return all
 					})
 				}
-				count := func(slots ...int) (n int) {
-					for _, k := range slots {
-						if k == key {
-							n++
-						}
-					}
-					return n
-				}
 				m.Fault = func(places, returned []int) string {
-					before := count(c.slots...)
-					after := count(places[sharedOwn], places[sharedSlot], places[sharedSlot+1])
 					does, results := slices.Clone(c.does), make([][]int, len(c.does))
 					for i, all := range returned {
 						does[i] = strings.ReplaceAll(does[i], "o", "")
-						for range does[i] {
-							results[i] = append([]int{all % perOutcome}, results[i]...)
-							all /= perOutcome
-						}
+						results[i] = resultsIn(all, len(does[i]))
 					}
-					if !copiesExplained(before, does, results, after) {
-						return fmt.Sprintf("%d copies, and %v of %v, and %d copies", before, results, does, after)
-					}
-					return ""
+					after := []int{places[sharedOwn], places[sharedSlot], places[sharedSlot+1]}
+					return copiesFault(c.slots, does, results, after)
 				}
 				check(t, m, broken == "")
 			})

@@ -22,7 +22,8 @@ type Record struct{ Key, Value string }
 // The word of a key that is text is its hash. If another key has that word when the key comes, the key gets the next
 // free word, and keeps it. A key is compared with that of its word, so answers are exact, whatever collides. All
 // members have the same words, because the first entry of the log brings the seed of the hash: so a cursor of SCAN is
-// of use on each of them. The seed is made by chance, so that nobody can prepare keys that collide.
+// of use on each of them. The seed is made by chance. That keeps nobody from preparing keys that collide if he may use
+// SCAN: its cursors are hashes, and tell the seed.
 type texts struct {
 	hashes func(seed uint64) keytype.Hash
 	seed   uint64       // 0: no entry was applied
