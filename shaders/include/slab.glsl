@@ -2,7 +2,7 @@
 //
 // After Ashkiani et al. (2018), sections III-A and IV. A slab of pairs has 15 (key, value) slots, a slab of keys
 // (define VKDS_SLAB_KEYS) has 30 key slots; at 64 bits (width.glsl) they have 7 and 15. Word 30 is auxiliary, word 31
-// refers to the next slab. In a new slab all words are ~0.
+// refers to the next slab, or is a filter where that one is known (slab_shared.glsl). In a new slab all words are ~0.
 //
 // Protocol. A slot's key goes EMPTY -> key -> TOMBSTONE and never back while kernels run, and new
 // keys go to the first empty slot in list order. Hence:

@@ -1,7 +1,8 @@
 // Slab hash: a hash table with one slab list per bucket.
 //
 // After Ashkiani et al. (2018), sections III and IV. The first slabs of all buckets are in an array of
-// base slabs; further slabs come from the slab allocator. Define VKDS_SLAB_KEYS for a set.
+// base slabs; further slabs come from the slab allocator. Define VKDS_SLAB_KEYS for a set. In a table that is to be
+// full, 16 buckets are a group that shares slabs (slab_shared.glsl).
 //
 // Every key can be inserted, although a slab list gives two patterns (~0 and 0) in its slots another
 // meaning. A table has at least 4 buckets, so no bucket holds all keys. The two buckets that ~0 and 0
@@ -28,9 +29,12 @@ struct SlabHash {
 
 uint slab_hash_bucket(SlabHash h, K key) { return hash_reduce(hash_mix(key ^ h.seed), h.buckets); }
 
+// The list of a bucket: its own number, or that of its group. One chain of slabs from the pool belongs to each list.
+uint slab_hash_list(uint bucket) { return SLAB_SHARED != 0u ? bucket >> SLAB_GROUP_SHIFT : bucket; }
+
 // The key as it is stored in its bucket. The function is its own inverse.
 K slab_hash_encode(SlabHash h, uint bucket, K key) {
-    uint list = SLAB_SHARED != 0u ? bucket >> SLAB_GROUP_SHIFT : bucket;
+    uint list = slab_hash_list(bucket);
     return list == h.special_ones || list == h.special_zero ? key ^ h.mask : key;
 }
 
@@ -48,11 +52,11 @@ uvec2 slab_hash_base(SlabHash h, uint bucket) {
     return address_at(h.base, slab_hash_before(bucket) + place, SLAB_SHIFT);
 }
 
-// The address of a bucket's tail word: a reference to a slab near the end of its list, or SLAB_NULL if none is known.
-// The words follow the base slabs. No slab before the one referred to has a free slot. That stays true while kernels
-// run, because slots fill in list order and are never free again. Kernels that move slots rewrite the words.
-uvec2 slab_hash_tail(SlabHash h, uint bucket) {
-    return address_at(address_at(h.base, slab_hash_before(h.buckets), SLAB_SHIFT), bucket, 2u);
+// The address of a list's tail word: a reference to a slab near the end of its chain, or SLAB_NULL if none is known.
+// The words follow the base slabs. No slab of the chain before the one referred to has a free slot. That stays true
+// while kernels run, because slots fill in list order and are never free again. Kernels that move slots rewrite them.
+uvec2 slab_hash_tail(SlabHash h, uint list) {
+    return address_at(address_at(h.base, slab_hash_before(h.buckets), SLAB_SHIFT), list, 2u);
 }
 
 // A walk over all slabs of a bucket (slab_walk.glsl), in a read-only phase of the table. A slab that buckets share
@@ -88,7 +92,7 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inou
     uint bucket = slab_hash_bucket(h, key);
     SlabOperation o = slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket),
                                      slab_hash_place(bucket), enabled);
-    uvec2 end = SLAB_TAILS != 0u ? slab_hash_tail(h, bucket) : uvec2(0u);
+    uvec2 end = SLAB_TAILS != 0u ? slab_hash_tail(h, slab_hash_list(bucket)) : uvec2(0u);
     VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget, end)
     value = o.value;
     return o.status;

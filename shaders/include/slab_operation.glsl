@@ -49,8 +49,8 @@ void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uin
     if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : AT_END;
     else if (!slab_link_ends(next, o.place, o.key)) slab_go_on(pool, next, o.slab, o.place);
     else if (slab_filters(o.place) && op_inserts(kind)) {
-        slab_filter_pass(o.slab, o.place, o.key);
-        slab_go_on(pool, next, o.slab, o.place);
+        uint link = slab_filter_pass(o.slab, o.place, o.key);
+        slab_go_on(pool, link, o.slab, o.place);
     } else o.at = AT_END;
 }
 
@@ -74,16 +74,19 @@ bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
     return done;
 }
 
-// Moves the operation to the slab that the word at `tail` refers to, if it isn't SLAB_NULL. No slab of the list before
-// that one has a free slot.
+// Moves the operation to the slab that the word at `tail` refers to, if it isn't SLAB_NULL. No slab of the chain before
+// that one has a free slot. The slabs before the chain may have some, if buckets share them.
 void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
-    uint last = atomic_load(tail);
+    uint last = atomic_load(tail), passed = ~0u;
     if (last == SLAB_NULL) return;
     while (slab_filters(o.place)) {
-        slab_filter_pass(o.slab, o.place, o.key);
-        slab_go_on(pool, SLAB_NULL, o.slab, o.place);
+        // A slab is full if its last slot is in use.
+        if (atomic_load(slab_slot(o.slab, SLAB_SLOTS - 1u)) == ~0u) return;
+        uint link = slab_filter_pass(o.slab, o.place, o.key);
+        slab_go_on(pool, link, o.slab, o.place);
+        passed &= link;
     }
-    o.slab = slab_address(pool, last);
+    o.slab = slab_address(pool, last + (passed >> 31) - 1u);   // made of the links, too: order by address
 }
 
 // Ends an operation that does not insert, at the end of its list.

@@ -8,9 +8,10 @@
 // A place is the number of a slab in its group, 0 to 20. Before the last place, the link of a slab (its word at
 // SLAB_NEXT_AT) refers to nothing, because the next slab is known. It is a filter instead: each key has one of 31 bits,
 // and an insertion clears the bit before it goes on to the next slab. So a search that meets a full slab, and the bit
-// of its key set, ends there. That needs no fence: whoever has seen a key in a later slab has seen the bit clear, and
-// nobody sees an older value of a word than he did before. The last bit is always set. The address of the next slab is
-// made with it, so that the next slab is read after this one (order by address, memory.glsl).
+// of its key set, ends there. The last bit is always set. The address of the next slab is made with that bit, as it was
+// read or as the atomic that cleared another bit returned it. So the next slab is accessed after the link was read or
+// changed (order by address, memory.glsl), and no fence is needed: whoever sees a key in a later slab, or what its
+// insertion was followed by, sees the bit clear.
 // A model is in test/models/slab_shared_test.go.
 #ifndef VKDS_SLAB_SHARED_GLSL
 #define VKDS_SLAB_SHARED_GLSL
@@ -32,10 +33,14 @@ const uint SLAB_LINKED = SLAB_OF_ALL;
 
 bool slab_filters(uint place) { return SLAB_SHARED != 0u && place < SLAB_LINKED; }
 
+// The hash of filters. The keys of a bucket have similar hashes by the function that chose the bucket.
+uint slab_filter_hash(uint key) { return key * 0x9e3779b1u; }
+uint slab_filter_hash(uvec2 key) { return slab_filter_hash(key.x) + key.y * 0x85ebca6bu; }
+
 // The bit of a key, as it is stored, in the link of the slab at a place.
 uint slab_filter_bit(uint place, K key) {
-    uint hash = hash_mix(key) >> (place < SLAB_OF_FOUR ? 0u : 5u);
-    return 1u << min(hash & 31u, 30u);
+    uint bits = slab_filter_hash(key) >> (place < SLAB_OF_FOUR ? 27u : 22u);
+    return 1u << min(bits & 31u, 30u);
 }
 
 // Whether a list ends for a key at the slab at a place, if that has no free slot. `link` is the slab's link.
@@ -48,7 +53,8 @@ uint slab_next_place(uint place) { return place < SLAB_OF_FOUR ? SLAB_OF_FOUR + 
 // Whether the next slab of a list belongs to an earlier bucket of the group: to the first of those that share it.
 bool slab_next_is_shared(uint place) { return (place & 3u) != 0u; }
 
-// Moves to the next slab of a list, which does not end here.
+// Moves to the next slab of a list, which does not end here. `link` is the link of this one, or what slab_filter_pass
+// returned.
 void slab_go_on(SlabPool pool, uint link, inout uvec2 slab, inout uint place) {
     if (slab_filters(place)) {
         uint next = slab_next_place(place);
@@ -59,9 +65,9 @@ void slab_go_on(SlabPool pool, uint link, inout uvec2 slab, inout uint place) {
     }
 }
 
-// Clears a key's bit in the link of a slab, for an insertion that goes on behind it.
-void slab_filter_pass(uvec2 slab, uint place, K key) {
-    atomic_and(address_add(slab, SLAB_NEXT_AT), ~slab_filter_bit(place, key));
+// Clears a key's bit in the link of a slab, for an insertion that goes on to the next slab. Returns the link as it was.
+uint slab_filter_pass(uvec2 slab, uint place, K key) {
+    return atomic_and(address_add(slab, SLAB_NEXT_AT), ~slab_filter_bit(place, key));
 }
 
 #endif

@@ -3,8 +3,9 @@
 //
 // Each tile fills one new group, bucket by bucket. It reads the lists of the old buckets that share hashes with the new
 // bucket, and keeps the keys that belong to both. So it reads a slab that several old buckets share once for each of
-// them. If the pool is full, the tile counts its group as failed and ends. The same dispatch may then be repeated with
-// a larger pool. Lists without an end are counted, too, but where their keys fill the pool, that ends the tile before.
+// them. If the pool is full, the tile counts its group as failed, and reads the list to its end. The same dispatch may
+// then be repeated with a larger pool. A list without an end (with more slabs than there can be) is counted, too, and
+// ends the tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "rehash.glsl"
@@ -16,7 +17,7 @@ uint place;
 uint filled_of_four;                  // the slots in use of the slab that four buckets share
 uvec2 chain;                          // the slab that the chain ends with, or the last one of the group,
 uint filled_of_chain;                 // and its slots in use
-uint tail;                            // the reference to that slab; SLAB_NULL in the group
+uint tail;                            // the reference to that slab; SLAB_NULL for the last one of the group
 
 // Notes how far the writer's slab is filled.
 void keep_filled() {
@@ -92,12 +93,11 @@ void main() {
         SlabRanks ranks = slab_ranks(mask);
         // Slab by slab, as many keys as have room there.
         uint done = 0u;
-        while (subgroupAny(busy && done < ranks.total)) {
-            bool writes = busy && done < ranks.total;
+        while (subgroupAny(busy && !failed_here && done < ranks.total)) {
+            bool writes = busy && !failed_here && done < ranks.total;
             bool full = writes && writer.filled == SLAB_SLOTS;
             if (subgroupAny(full) && !advance(cursor, full)) {
                 failed_here = true;
-                busy = false;
                 writes = false;
             }
             uint part = writes ? min(SLAB_SLOTS - writer.filled, ranks.total - done) : 0u;
@@ -131,11 +131,10 @@ void main() {
         if (busy) {
             // Behind a filter without a clear bit there is none of this bucket's keys.
             bool more = next != SLAB_NULL;
-            if (more && left == 0u) {
-                endless = true;
-                more = false;
-            }
-            if (more) {
+            endless = more && left == 0u;
+            if (endless || failed_here && !more) {
+                busy = false;
+            } else if (more) {
                 slab_go_on(from.pool, next, slab, at);
                 left--;
             } else if (source < last) {
@@ -144,12 +143,10 @@ void main() {
                 at = slab_hash_place(source);
                 left = (from.pool.blocks << 10) + 2u;
             } else {
-                // A tail is known if the list has reached the chain.
-                if (tile_lane() == 0u)
-                    plain_store(slab_hash_tail(hash, bucket), place == SLAB_LINKED ? tail : SLAB_NULL);
                 bucket++;
                 begins = true;
                 busy = (bucket & (SLAB_GROUP - 1u)) != 0u;
+                if (!busy && tile_lane() == 0u) plain_store(slab_hash_tail(hash, group), tail);
             }
         }
     }

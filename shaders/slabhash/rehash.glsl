@@ -15,7 +15,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 ratio_down;    // old buckets / new buckets, for hash_first_bucket
     uvec2 ratio_up;      // the same ratio, for hash_last_bucket
     uvec2 failed;        // two counters: tiles that the pool had no slab for, and tiles that met a list without an end
-    uint first;          // the new buckets, or groups, first … first+count-1: each for one tile
+    uint first;          // the new lists first … first+count-1: each for one tile
     uint count;
 };
 

@@ -160,25 +160,36 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 		return int(room), nil
 	}
 	expect := s.live + min(uint64(n), max(3*s.live, 1<<18))
-	if buckets := t.bucketsFor(expect); buckets > t.base.buckets || s.tombstones > s.live {
-		err := t.rehash(ctx, max(buckets, t.base.buckets), nil)
-		switch {
+	buckets, full := t.bucketsFor(expect), false
+	if buckets > t.base.buckets {
+		switch err := t.rehash(ctx, buckets, nil); {
 		case err == nil:
-			t.used = s.live
+			s.tombstones = 0
 		case pipeline.Short(err):
-			// There is no memory for more buckets, so the lists get longer. If that fails, too, it returns the error.
-			if s.tombstones > 0 && !t.o.shared() { // a flush of shared slabs needs as much memory
-				if err := t.flush(ctx, nil); err != nil {
-					return 0, err
-				}
-				t.used = s.live
-			}
-			return n, nil
+			full = true // for want of memory lists get longer; without memory for that, the insertion fails
 		default:
 			return 0, fmt.Errorf("rehash before the insertion: %w", err)
 		}
 	}
+	if s.tombstones > 0 && (full || t.stale(s)) {
+		if err := t.flush(ctx, nil); err != nil {
+			return 0, fmt.Errorf("flush before the insertion: %w", err)
+		}
+		s.tombstones = 0
+	}
+	if t.used = s.live + s.tombstones; full {
+		return n, nil
+	}
 	return min(n, max(int(limit()-min(limit(), t.used)), 1<<16)), nil
+}
+
+// stale reports whether a flush before an insertion pays. In a group many buckets share a chain, so there it must not
+// become long.
+func (t *table) stale(s survey) bool {
+	if t.o.shared() {
+		return s.tombstones > s.live/16
+	}
+	return s.tombstones > s.live
 }
 
 // makeRoom makes progress possible for operations that are left pending because the pool was full or lists are very

@@ -25,6 +25,7 @@ func TestFullTableAfterDeletions(t *testing.T) {
 	}
 	for name, o := range map[string]slabhash.Options{
 		"from empty": {MaxBytes: 1 << 20}, "with room": {MaxBytes: 1 << 20, Capacity: 20_000},
+		"full": {MaxBytes: 1 << 20, Load: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := slabhash.New[uint64, uint64](ctx, d, o)

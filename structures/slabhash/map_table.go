@@ -28,8 +28,7 @@ func (m *Map[K, V]) Reserve(ctx context.Context, n int) error {
 }
 
 // Flush compacts the buckets in place and returns slabs to the pool (FLUSH). If the context ends, some buckets are
-// compacted and the others are as they were. If buckets share slabs (Options.Load), Flush copies the table, as Rehash
-// does.
+// compacted and the others are as they were.
 func (m *Map[K, V]) Flush(ctx context.Context) error {
 	return m.open().Flush(ctx)
 }

@@ -21,13 +21,12 @@ type Options struct {
 	// is laid out. A slab has 15 slots for pairs of 32 bits, 7 of 64 bits, and in a set 30 and 15 for keys. A small
 	// load is fast; around 0.7 most buckets have one slab. From 0.75 to 1.25 buckets share slabs, so that nearly all
 	// slots are in use: at 1, 95% of them. For a small table take 1: loads right above 1.25 take more memory again.
-	// Sharing is for unique keys that stay: many values of a key slow the 15 other buckets of its group, erased slots
-	// make lists longer until a rehash or Flush, and Flush copies the table, so it needs memory for a second one. 0.01
-	// to 100; 0: DefaultLoad.
+	// Sharing is for unique keys: many values of a key slow searches in the 15 other buckets of its group. 0.01 to 100;
+	// 0: DefaultLoad.
 	Load float64
 	// MaxLoad is the load, erased slots included, above which an insertion from Go slices first rehashes the table to
-	// Load. 0: DefaultMaxLoad, or 1.5 times Load if that is more, or where buckets share slabs 1.1, or 1.1 times Load
-	// if that is more; negative: never.
+	// Load, or flushes it. 0: DefaultMaxLoad, or 1.5 times Load if that is more, or where buckets share slabs 1.1, or
+	// 1.1 times Load if that is more; negative: never.
 	MaxLoad float64
 	// Pool is the pool of all slabs but the base slabs. nil: the table has its own pool. Structures that share a pool
 	// wait for each other's changes, and the pool grows after the work on all of them has ended.

@@ -50,7 +50,13 @@ func (t *table) rehashKernel() recording.Spec[rehashPush] {
 }
 
 // flushKernel and releaseKernel free slabs.
-func (t *table) flushKernel() recording.Spec[bucketsPush] { return t.freeing(t.variant("flush")) }
+func (t *table) flushKernel() recording.Spec[bucketsPush] {
+	kernel := "flush"
+	if t.o.shared() {
+		kernel = "flush_groups"
+	}
+	return t.freeing(t.variant(kernel))
+}
 
 func (t *table) releaseKernel() recording.Spec[bucketsPush] { return t.freeing("release") }
 
@@ -61,10 +67,7 @@ func (t *table) freeing(module string) recording.Spec[bucketsPush] {
 // all lists the kernels that calls on the table may need.
 func (t *table) all() recording.Table {
 	all := recording.Table{t.findKernel(), t.exportKernel(), t.surveyKernel(false), t.surveyKernel(true),
-		t.loadsKernel(), t.rehashKernel(), t.releaseKernel()}
-	if !t.o.shared() {
-		all = append(all, t.flushKernel())
-	}
+		t.loadsKernel(), t.rehashKernel(), t.flushKernel(), t.releaseKernel()}
 	if !t.keys {
 		all = append(all, t.collectKernel())
 	}

@@ -40,10 +40,10 @@ func (t *table) upkeep(label string, record func()) {
 	}
 }
 
-// overBuckets runs flush or release over all buckets.
-func (t *table) overBuckets(ctx context.Context, b base, label string,
+// overLists runs flush or release over all buckets, or groups of them.
+func (t *table) overLists(ctx context.Context, b base, label string,
 	of recording.Spec[bucketsPush], progress structures.Progress) error {
-	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
+	return t.lists(ctx, b.buckets, progress, func(first, count uint32) error {
 		return recording.Run(t.Stream, func() error {
 			k, err := of.Kernel(t.Kernels, t.Stream)
 			if err != nil {
@@ -56,8 +56,7 @@ func (t *table) overBuckets(ctx context.Context, b base, label string,
 	})
 }
 
-// Flush compacts buckets in place, or copies a table whose buckets share slabs. If the context ends, each bucket is
-// either flushed or as it was, and of a copied table all are as they were.
+// Flush compacts buckets in place. If the context ends, each bucket is either flushed or as it was.
 func (t *table) Flush(ctx context.Context) error {
 	ctx, end := t.Progress.Begin(ctx)
 	defer end()
@@ -70,11 +69,8 @@ func (t *table) Flush(ctx context.Context) error {
 
 // flush is Flush for a caller that has entered the table.
 func (t *table) flush(ctx context.Context, progress structures.Progress) error {
-	if t.o.shared() {
-		return t.move(ctx, t.base.buckets, "flush", progress)
-	}
 	begin := time.Now()
-	err := t.overBuckets(ctx, t.base, "flush", t.flushKernel(), progress)
+	err := t.overLists(ctx, t.base, "flush", t.flushKernel(), progress)
 	t.Device.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
 		slog.Duration("duration", time.Since(begin)), slog.Bool("whole", err == nil))
 	return err
@@ -82,7 +78,7 @@ func (t *table) flush(ctx context.Context, progress structures.Progress) error {
 
 // releaseChains returns all slabs that base slabs link to to the pool. It must not stop half-way, so it has no context.
 func (t *table) releaseChains(b base) error {
-	return t.overBuckets(context.Background(), b, "release", t.releaseKernel(), nil)
+	return t.overLists(context.Background(), b, "release", t.releaseKernel(), nil)
 }
 
 // canRelease returns an error if the kernel of releaseChains can't be made. Rehash asks before it needs that kernel.
@@ -95,11 +91,6 @@ func (t *table) canRelease() error {
 
 // rehash moves all pairs to that many new buckets. After an error the table is unchanged.
 func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
-	return t.move(ctx, buckets, "rehash", progress)
-}
-
-// move is rehash, timed under a label.
-func (t *table) move(ctx context.Context, buckets uint32, label string, progress structures.Progress) error {
 	if err := t.Uses.Rest(ctx); err != nil {
 		return err
 	}
@@ -108,7 +99,7 @@ func (t *table) move(ctx context.Context, buckets uint32, label string, progress
 	if err != nil {
 		return err
 	}
-	if err = t.gather(ctx, to, label, progress); err == nil {
+	if err = t.gather(ctx, to, progress); err == nil {
 		err = t.canRelease()
 	}
 	if err != nil {
@@ -129,14 +120,14 @@ func (t *table) move(ctx context.Context, buckets uint32, label string, progress
 
 // gather fills new base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets,
 // or groups, whose pairs are in an endless list.
-func (t *table) gather(ctx context.Context, to base, label string, progress structures.Progress) error {
+func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
 	for {
 		old := uint64(t.base.buckets) << 32
 		down := old / uint64(to.buckets)
 		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
 		failed := t.counter.Slice()[:2] // buckets or groups without a slab from the pool, and in endless lists
 		clear(failed)
-		err := t.ranges(ctx, t.list(to.buckets), progress, func(first, count uint32) error {
+		err := t.lists(ctx, to.buckets, progress, func(first, count uint32) error {
 			push := rehashPush{
 				Hash: t.description(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets,
 				FromMask: t.base.mask, FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,
@@ -147,7 +138,7 @@ func (t *table) gather(ctx context.Context, to base, label string, progress stru
 				if err != nil {
 					return err
 				}
-				t.upkeep(label, func() { k.Dispatch(t.Stream, t.tileGroups(count), push) })
+				t.upkeep("rehash", func() { k.Dispatch(t.Stream, t.tileGroups(count), push) })
 				return nil
 			})
 		})

@@ -32,10 +32,9 @@ func (t *table) baseSlabs(buckets uint32) uint64 {
 	return uint64(buckets)
 }
 
-// baseWords returns the words of that many buckets: base slabs, and for each bucket a word for the tail of its list
-// (slab_hash.glsl).
+// baseWords returns the words of that many buckets: base slabs, and for each list a word for its tail (slab_hash.glsl).
 func (t *table) baseWords(buckets uint32) uint64 {
-	return t.baseSlabs(buckets)*slabWords + uint64(buckets)
+	return t.baseSlabs(buckets)*slabWords + uint64(t.list(buckets))
 }
 
 // whole rounds a number of buckets up to whole groups, if buckets share slabs.
@@ -47,7 +46,8 @@ func (o Options) whole(buckets uint32) uint32 {
 	return (max(buckets, minBuckets*groupBuckets) + groupBuckets - 1) / groupBuckets * groupBuckets
 }
 
-// list returns the group of a bucket, or the bucket itself if it shares no slabs: all keys of a list have one mask.
+// list returns the group of a bucket, or the bucket itself if it shares no slabs: all keys of a list have one mask, and
+// one chain of slabs from the pool.
 func (t *table) list(bucket uint32) uint32 { return bucket / uint32(t.o.together()) }
 
 // chained estimates the number of slabs behind the base slabs.

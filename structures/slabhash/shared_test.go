@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
@@ -155,4 +156,88 @@ func TestSharedSlabsAreFull(t *testing.T) {
 		require.Greater(t, stats.Utilization, c.least*float64(120/c.size*c.size)/128)
 		require.Less(t, stats.Utilization, 1.0)
 	}
+}
+
+// A full table in which as many pairs are inserted as are deleted, round after round, keeps its lists short, whether it
+// has memory to grow or not.
+func TestSharedSlabsInUse(t *testing.T) {
+	pass.OneWidth(t, "the host decides when buckets are flushed")
+	d := testdevice.Open(t)
+	const n, part = 20_000, 2_000
+	key := func(i int) uint32 { return uint32(i) * 0x9e3779b1 }
+	for _, room := range []bool{true, false} {
+		o := Options{Load: 1, Capacity: n + part}
+		if !room {
+			m, err := New[uint32, uint32](t.Context(), d, o)
+			require.NoError(t, err)
+			stats, err := m.Inspect().Stats(t.Context())
+			require.NoError(t, err)
+			o.MaxBytes = stats.Bytes + stats.Bytes/4
+			require.NoError(t, m.Close())
+		}
+		m, err := New[uint32, uint32](t.Context(), d, o)
+		require.NoError(t, err)
+		keys := make([]uint32, n)
+		for i := range keys {
+			keys[i] = key(i)
+		}
+		insert(t, m, keys, keys)
+		for round := range 20 {
+			gone := make([]uint32, part)
+			for i := range gone {
+				gone[i], keys[(round*part+i)%n] = keys[(round*part+i)%n], key(n+round*part+i)
+			}
+			_, err := m.Delete(t.Context(), gone)
+			require.NoError(t, err)
+			more := keys[round*part%n : round*part%n+part]
+			status, err := m.Insert(t.Context(), more, more)
+			require.NoError(t, err, "round %d", round)
+			require.NotContains(t, status, structures.Assigned)
+			_, found, err := m.Find(t.Context(), gone)
+			require.NoError(t, err)
+			require.NotContains(t, found, true)
+		}
+		after, err := m.Inspect().Stats(t.Context())
+		require.NoError(t, err)
+		require.LessOrEqual(t, after.ChainSlabs, 3*uint64(after.Buckets)/16, "lists become long")
+		slabcheck.Check(t, d, slabcheck.Expect{}, m)
+		values, found, err := m.Find(t.Context(), keys)
+		require.NoError(t, err)
+		require.NotContains(t, found, false)
+		require.Equal(t, keys, values)
+		require.NoError(t, m.Close())
+	}
+}
+
+// A key with so many values that none of its group could walk along its chain: what appends to the chain, of this key
+// and of others, skips to its end, from each bucket of the group.
+func TestSharedSlabsOfOneKey(t *testing.T) {
+	pass.OneWidth(t, "the number of lanes doesn't matter")
+	d := testdevice.Open(t)
+	m, err := New[uint64, uint64](t.Context(), d, Options{Load: 1, Buckets: 64, MaxLoad: -1})
+	require.NoError(t, err)
+	defer m.Close()
+	const n = 150_000 // more slabs than a tile visits in a dispatch
+	status, err := m.InsertDuplicate(t.Context(), slices.Repeat([]uint64{77}, n), make([]uint64, n))
+	require.NoError(t, err)
+	require.NotContains(t, status, structures.Pending)
+	group := slabcheck.Bucket(m.InShaders().Description(), uint64(77)) / 16
+	var others []uint64
+	for k := uint64(1000); len(others) < 600; k++ {
+		if slabcheck.Bucket(m.InShaders().Description(), k)/16 == group {
+			others = append(others, k)
+		}
+	}
+	s := testdevice.Stream(t, d)
+	b := structures.DeviceBatch{Count: len(others), Keys: testdevice.Upload(t, d, numbers.Words(others)),
+		Values: testdevice.Upload(t, d, numbers.Words(others)), Status: testdevice.Room[uint8](t, d, len(others)),
+		Left: testdevice.Upload(t, d, []uint32{0})}
+	require.NoError(t, m.On(s).Apply(structures.InsertDuplicate, b))
+	require.NoError(t, s.Wait(t.Context()))
+	require.Zero(t, contents(t, b.Left)[0], "operations walk along the chain")
+	require.NoError(t, m.On(s).Finish(t.Context(), structures.InsertDuplicate, b))
+	slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true}, m)
+	_, found, err := m.Find(t.Context(), others)
+	require.NoError(t, err)
+	require.NotContains(t, found, false)
 }

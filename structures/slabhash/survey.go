@@ -61,6 +61,12 @@ func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.
 	return nil
 }
 
+// lists is ranges for kernels whose tiles have a list each: a bucket, or a group. do gets the lists of a range.
+func (t *table) lists(ctx context.Context, buckets uint32, progress structures.Progress,
+	do func(first, count uint32) error) error {
+	return t.ranges(ctx, buckets, progress, func(first, count uint32) error { return do(t.list(first), t.list(count)) })
+}
+
 // tileGroups returns the number of workgroups that have a tile for each of that many buckets.
 func (t *table) tileGroups(buckets uint32) int { return groups(int(buckets) * t.tiles.walk) }
 

@@ -31,13 +31,13 @@ const (
 // of your own kernel. It is valid until the next call that may grow or rehash the table: an insertion from Go slices,
 // Finish, Reserve, Rehash, Flush, Clear or Close. After UsedOn, these calls wait before they replace memory.
 type Description struct {
-	Base        uint64 // address of the base slabs, with a word for each bucket after them
+	Base        uint64 // address of the base slabs, with a word for each bucket, or group, after them
 	Pool        alloc.PoolDescription
 	Buckets     uint32
 	Seed        uint32
 	Mask        uint32
-	SpecialOnes uint32
-	SpecialZero uint32
+	SpecialOnes uint32 // bucket, or group of buckets that share slabs, of the key ~0
+	SpecialZero uint32 // and of the key 0
 }
 
 // base is the array of base slabs, and the values that depend on its length.

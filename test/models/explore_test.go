@@ -59,6 +59,7 @@ const (
 	acquire
 	release
 	follow
+	after
 	end
 )
 
@@ -199,6 +200,10 @@ func (t *Thread) Release() { t.do(op{kind: release}, 1) }
 // Follow goes by an address that the last load brought, to places.
 func (t *Thread) Follow(places ...int) { t.do(op{kind: follow, places: places}, 1) }
 
+// After says that what comes next is made of what the thread has got from places, or done only because of it: who sees
+// what it stores is bound by that (order by address and by result).
+func (t *Thread) After(places ...int) { t.do(op{kind: after, places: places}, 1) }
+
 // advance runs a thread on to its next step.
 func (m Model) advance(i int, s *threadState) {
 	for {
@@ -217,6 +222,10 @@ func (m Model) advance(i int, s *threadState) {
 			for _, p := range t.next.places {
 				s.now[p] = max(s.now[p], s.last[p])
 				s.behind[p] = max(s.behind[p], s.last[p])
+			}
+		case after:
+			for _, p := range t.next.places {
+				s.behind[p] = max(s.behind[p], s.now[p])
 			}
 		default:
 			s.next = t.next

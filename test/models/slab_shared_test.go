@@ -7,56 +7,66 @@ import (
 	"testing"
 )
 
-// Slabs that buckets share, and the filter that says which keys have gone on to them (slab_shared.glsl). A bucket has a
-// slab of one slot, and behind it is one of two, which another bucket inserts into as well. Copies of a key are
-// inserted, erased and looked for.
+// Slabs that buckets share, and the filters that say which keys have gone on to them (slab_shared.glsl). A bucket has a
+// slab of one slot, behind it is another one, and behind that one of two slots, which another bucket inserts into as
+// well. Copies of a key are inserted, erased and looked for.
 const (
 	sharedOwn  = 0 // the slot of the bucket's own slab
 	sharedLink = 1 // 1: the key has gone on to the next slab
-	sharedSlot = 2 // the two slots there
+	sharedNext = 2 // the same of that slab
+	sharedPast = 3
+	sharedLast = 4 // the two slots of the last one
 )
+
+// sharedSlabs are the slabs before the last one: slot and link.
+var sharedSlabs = [][2]int{{sharedOwn, sharedLink}, {sharedNext, sharedPast}}
 
 type sharing struct{ broken string }
 
-// view reads the bucket's own slab, its words in any order.
-func (sharing) view(t *Thread) (held int, passed bool) {
-	words := t.Load(sharedOwn, sharedLink)
-	return words[0], words[1] != 0
-}
-
+// insert goes from slab to slab until it finds a free slot.
 func (s sharing) insert(t *Thread) int {
-	held, passed := s.view(t)
-	if held == freshKey && t.CAS(sharedOwn, freshKey, key) == freshKey {
-		return inserted
-	}
-	pass := func() {
-		if !passed && s.broken != "it does not say so" {
-			t.Or(sharedLink, 1)
+	for _, slab := range sharedSlabs {
+		words := t.Load(slab[0], slab[1])
+		if words[0] == freshKey && t.CAS(slab[0], freshKey, key) == freshKey {
+			return inserted
 		}
+		s.goOn(t, slab, words[1] != 0, true)
 	}
-	if s.broken != "it says so behind" {
-		pass()
-	}
-	s.goOn(t)
-	result := s.append(t, key)
-	if s.broken == "it says so behind" {
-		t.Release()
-		pass()
-	}
-	return result
+	return s.append(t, key)
 }
 
-// goOn goes to the next slab, whose address is made of the link.
-func (s sharing) goOn(t *Thread) {
-	if s.broken != "the address is known before" {
-		t.Follow(sharedSlot, sharedSlot+1)
+// skip is an insertion that goes to the last slab at once: those before it are known to be full (slab_skip). The links
+// are not read, but changed.
+func (s sharing) skip(t *Thread) int {
+	for _, slab := range sharedSlabs {
+		s.goOn(t, slab, false, true)
 	}
+	return s.append(t, key)
 }
 
-// append inserts a key into the slab that is shared.
+// goOn goes to the next slab, whose address is made of the link. An insertion then says that it has passed.
+func (s sharing) goOn(t *Thread, slab [2]int, passed, inserts bool) {
+	passes := inserts && !passed && s.broken != "it does not say so"
+	if s.broken == "the link is older" {
+		t.After(slab[1])
+	}
+	if passes {
+		t.Or(slab[1], 1)
+	}
+	switch s.broken {
+	case "the link is older":
+	case "the address is known before":
+		return
+	default:
+		t.After(slab[1])
+	}
+	t.Follow(sharedNext, sharedPast, sharedLast, sharedLast+1)
+}
+
+// append inserts a key into the last slab.
 func (sharing) append(t *Thread, key int) int {
-	for slot := range 2 {
-		if t.Load(sharedSlot + slot)[0] == freshKey && t.CAS(sharedSlot+slot, freshKey, key) == freshKey {
+	for slot := sharedLast; slot < sharedLast+2; slot++ {
+		if t.Load(slot)[0] == freshKey && t.CAS(slot, freshKey, key) == freshKey {
 			return inserted
 		}
 	}
@@ -65,41 +75,40 @@ func (sharing) append(t *Thread, key int) int {
 
 // finds is OP_FIND, and with `erases` OP_DELETE.
 func (s sharing) finds(t *Thread, erases bool) int {
-	for range 6 {
-		held, passed := s.view(t)
-		switch {
-		case held == key:
-			if !erases {
-				return found
-			}
-			if t.CAS(sharedOwn, key, tombstone) == key {
-				return deleted
-			}
-			continue
-		case held == freshKey:
-			if s.ends(t, sharedOwn, freshKey) {
-				return absent
-			}
-			continue
-		case !passed:
-			if s.ends(t, sharedLink, 0) {
-				return absent
-			}
-			continue
+	slab := 0
+	for range 8 {
+		slots, link := []int{sharedLast, sharedLast + 1}, -1
+		if slab < len(sharedSlabs) {
+			slots, link = sharedSlabs[slab][:1], sharedSlabs[slab][1]
 		}
-		s.goOn(t)
-		slots := t.Load(sharedSlot, sharedSlot+1)
-		at, free := slices.Index(slots, key), slices.Index(slots, freshKey)
+		reads := slices.Clone(slots)
+		if link >= 0 {
+			reads = append(reads, link)
+		}
+		words := t.Load(reads...)
+		held := words[:len(slots)]
+		at, free := slices.Index(held, key), slices.Index(held, freshKey)
 		switch {
 		case at >= 0 && (free < 0 || at < free):
 			if !erases {
 				return found
 			}
-			if t.CAS(sharedSlot+at, key, tombstone) == key {
+			if t.CAS(slots[at], key, tombstone) == key {
 				return deleted
 			}
-		case free < 0 || s.ends(t, sharedSlot+free, freshKey):
+		case free >= 0:
+			if s.ends(t, slots[free], freshKey) {
+				return absent
+			}
+		case link < 0:
 			return absent
+		case words[len(slots)] == 0:
+			if s.ends(t, link, 0) {
+				return absent
+			}
+		default:
+			s.goOn(t, sharedSlabs[slab], true, false)
+			slab++
 		}
 	}
 	return pending
@@ -110,7 +119,7 @@ func (s sharing) ends(t *Thread, place, end int) bool {
 	if s.broken == "one look" {
 		return true
 	}
-	t.Follow(place, sharedLink, sharedSlot, sharedSlot+1)
+	t.Follow(place, sharedLink, sharedNext, sharedPast, sharedLast, sharedLast+1)
 	return t.Load(place)[0] == end
 }
 
@@ -118,35 +127,46 @@ func TestSharedSlab(t *testing.T) {
 	const free = freshKey
 	for _, c := range []struct {
 		name  string
-		slots []int    // the own one, and two that are shared
-		does  []string // of each thread: i, r, f, and o for an insertion of another bucket's
+		slots []int    // of the own slab, the next one, and the last one
+		does  []string // of each thread: i, s to skip, r, f, and o for an insertion of another bucket's
 		finds []string // what is broken, and is seen
 	}{
-		{"found where it was inserted", []int{filler, free, free}, []string{"if", "f"},
+		{"found where it was inserted", []int{filler, free, free, free}, []string{"if", "f"},
 			[]string{"it does not say so"}},
-		{"by two", []int{filler, free, free}, []string{"if", "if"}, []string{"it does not say so"}},
-		{"seen twice", []int{filler, free, free}, []string{"i", "ff"}, nil},
-		{"a copy before it is erased", []int{key, free, free}, []string{"ir", "f"}, []string{"one look"}},
-		{"twice", []int{key, free, free}, []string{"irir", "f"}, []string{"one look"}},
-		{"erased by two", []int{key, free, free}, []string{"ir", "r"},
-			[]string{"one look", "the address is known before"}},
-		{"beside another bucket", []int{filler, free, free}, []string{"ir", "o", "f"}, nil},
-		{"the own slab fills", []int{free, free, free}, []string{"if", "if", "f"}, nil},
-		{"said late", []int{key, free, free}, []string{"ir", "ff"},
-			[]string{"one look", "the address is known before"}},
+		{"found in the last slab", []int{filler, filler, free, free}, []string{"if", "f"},
+			[]string{"it does not say so"}},
+		{"by two", []int{filler, free, free, free}, []string{"if", "if"}, []string{"it does not say so"}},
+		{"seen twice", []int{filler, filler, free, free}, []string{"i", "ff"}, nil},
+		{"a copy before it is erased", []int{key, free, free, free}, []string{"ir", "f"},
+			[]string{"one look", "the link is older"}},
+		{"and its copy in the last slab", []int{key, filler, free, free}, []string{"ir", "f"},
+			[]string{"one look", "the link is older"}},
+		{"skipped to the last slab", []int{key, filler, free, free}, []string{"sr", "f"},
+			[]string{"one look", "the link is older"}},
+		{"twice", []int{key, free, free, free}, []string{"irir", "f"}, []string{"one look", "the link is older"}},
+		{"erased by two", []int{key, filler, free, free}, []string{"ir", "r"},
+			[]string{"one look", "the link is older", "the address is known before"}},
+		{"beside another bucket", []int{filler, filler, free, free}, []string{"ir", "o", "f"}, nil},
+		{"the own slab fills", []int{free, free, free, free}, []string{"if", "if", "f"}, nil},
+		{"said late", []int{key, free, free, free}, []string{"ir", "ff"},
+			[]string{"one look", "the link is older", "the address is known before"}},
+		{"said late by two", []int{key, filler, free, free}, []string{"ir", "i", "f"},
+			[]string{"one look", "the link is older", "the address is known before"}},
 	} {
 		for _, broken := range append([]string{""}, c.finds...) {
 			t.Run(fmt.Sprint(c.name, " ", broken), func(t *testing.T) {
 				s := sharing{broken}
-				m := Model{Places: append([]int{c.slots[0], 0}, c.slots[1:]...)}
+				m := Model{Places: []int{c.slots[0], 0, c.slots[1], 0, c.slots[2], c.slots[3]}}
 				for _, does := range c.does {
 					m.Threads = append(m.Threads, func(t *Thread) (all int) {
 						for _, o := range does {
-							t.Release() // order by result
+							t.After(sharedOwn, sharedNext, sharedLast, sharedLast+1) // by the result of what was done
 							result := 0
 							switch o {
 							case 'i':
 								result = s.insert(t)
+							case 's':
+								result = s.skip(t)
 							case 'o':
 								s.append(t, filler)
 								continue
@@ -161,10 +181,10 @@ func TestSharedSlab(t *testing.T) {
 				m.Fault = func(places, returned []int) string {
 					does, results := slices.Clone(c.does), make([][]int, len(c.does))
 					for i, all := range returned {
-						does[i] = strings.ReplaceAll(does[i], "o", "")
+						does[i] = strings.ReplaceAll(strings.ReplaceAll(does[i], "o", ""), "s", "i")
 						results[i] = resultsIn(all, len(does[i]))
 					}
-					after := []int{places[sharedOwn], places[sharedSlot], places[sharedSlot+1]}
+					after := []int{places[sharedOwn], places[sharedNext], places[sharedLast], places[sharedLast+1]}
 					return copiesFault(c.slots, does, results, after)
 				}
 				check(t, m, broken == "")

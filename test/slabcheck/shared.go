@@ -23,11 +23,11 @@ func path(bucket uint32) [3]uint32 {
 
 // filterBit is the bit of a key in the link of its bucket's slab that is the i-th of its path.
 func (l layout) filterBit(i int, stored uint64) uint32 {
-	x := mix(uint32(stored))
+	x := uint32(stored) * 0x9e3779b1
 	if l.wide {
-		x = mix(x ^ uint32(stored>>32))
+		x += uint32(stored>>32) * 0x85ebca6b
 	}
-	return 1 << min(x>>(5*i)&31, 30)
+	return 1 << min(x>>(27-5*i)&31, 30)
 }
 
 // checkGroups is check for a table whose buckets share slabs.
@@ -37,10 +37,11 @@ func (r *reader) checkGroups(device slabhash.Description, l layout, mask uint64,
 	if groups*groupBuckets != device.Buckets {
 		return nil, fmt.Errorf("%d buckets are no whole groups", device.Buckets)
 	}
-	base := r.words(device.Base, int(groups)*groupSlabs*slabWords)
+	base := r.words(device.Base, int(groups)*(groupSlabs*slabWords+1))
+	tails := base[groups*groupSlabs*slabWords:]
 	for group := range groups {
 		slabs := base[group*groupSlabs*slabWords : (group+1)*groupSlabs*slabWords]
-		here, err := p.checkGroup(group, slabs, device, l, mask, hash, reachable, expect)
+		here, err := p.checkGroup(group, slabs, tails[group], device, l, mask, hash, reachable, expect)
 		if err != nil {
 			return nil, fmt.Errorf("group %d of %d: %w", group, groups, err)
 		}
@@ -50,9 +51,9 @@ func (r *reader) checkGroups(device slabhash.Description, l layout, mask uint64,
 }
 
 // checkGroup checks that slabs fill in order, that a key is in the list of its bucket, and that the slabs before it are
-// full and have the key's bit clear; behind a compaction, no other bits.
-func (p *pool) checkGroup(group uint32, slabs []uint32, device slabhash.Description, l layout, mask uint64,
-	hash func(key uint64) uint32, reachable map[uint32]bool, expect Expect) ([]Pair, error) {
+// full and have the key's bit clear; after a compaction, no other bits.
+func (p *pool) checkGroup(group uint32, slabs []uint32, tail uint32, device slabhash.Description, l layout,
+	mask uint64, hash func(key uint64) uint32, reachable map[uint32]bool, expect Expect) ([]Pair, error) {
 	slab := func(place uint32) []uint32 { return slabs[place*slabWords : (place+1)*slabWords] }
 	var clear, used [groupSlabs]uint32 // by place: the bits that keys need clear, and the slots in use
 	at := func(place uint32) func(stored uint64) (uint64, error) {
@@ -85,7 +86,7 @@ func (p *pool) checkGroup(group uint32, slabs []uint32, device slabhash.Descript
 		used[place] = uint32(n)
 	}
 	inChain := at(ofAll)
-	if err := p.followInto(&g, slab(ofAll), reachable, inChain); err != nil {
+	if err := p.followInto(&g, slab(ofAll), tail, reachable, inChain); err != nil {
 		return nil, fmt.Errorf("from place %d on: %w", ofAll, err)
 	}
 	for place := range uint32(ofAll) {

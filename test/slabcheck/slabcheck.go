@@ -269,7 +269,8 @@ func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect E
 	if table.InShaders().Constants()["SLAB_SHARED"] != 0 {
 		return r.checkGroups(device, l, mask, hash, p, reachable, expect)
 	}
-	base := r.words(device.Base, int(device.Buckets)*slabWords)
+	base := r.words(device.Base, int(device.Buckets)*(slabWords+1))
+	tails := base[device.Buckets*slabWords:]
 	for bucket := range device.Buckets {
 		decode := func(stored uint64) (key uint64, err error) {
 			key = stored
@@ -281,7 +282,7 @@ func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect E
 			}
 			return key, err
 		}
-		here, err := p.follow(base[bucket*slabWords:(bucket+1)*slabWords], l, reachable, expect, decode)
+		here, err := p.follow(base[bucket*slabWords:(bucket+1)*slabWords], tails[bucket], l, reachable, expect, decode)
 		if err != nil {
 			return nil, fmt.Errorf("bucket %d of %d: %w", bucket, device.Buckets, err)
 		}
@@ -362,17 +363,18 @@ func (g *gather) slab(slab []uint32, decode func(stored uint64) (key uint64, err
 	})
 }
 
-// follow reads one list, from its first slab on.
-func (p *pool) follow(slab []uint32, l layout, reachable map[uint32]bool, expect Expect,
+// follow reads one list, from its first slab on. tail is its tail word.
+func (p *pool) follow(slab []uint32, tail uint32, l layout, reachable map[uint32]bool, expect Expect,
 	decode func(stored uint64) (key uint64, err error)) (pairs []Pair, err error) {
 	g := gather{l: l, expect: expect, keys: map[uint64]bool{}}
-	err = p.followInto(&g, slab, reachable, decode)
+	err = p.followInto(&g, slab, tail, reachable, decode)
 	return g.pairs, err
 }
 
-func (p *pool) followInto(g *gather, slab []uint32, reachable map[uint32]bool,
+func (p *pool) followInto(g *gather, slab []uint32, tail uint32, reachable map[uint32]bool,
 	decode func(stored uint64) (key uint64, err error)) error {
-	full := true // all slabs so far
+	full := true          // all slabs so far
+	known := tail == null // whether the slab that the tail refers to was met
 	for n := 0; ; n++ {
 		used, err := g.slab(slab, decode)
 		switch {
@@ -385,11 +387,19 @@ func (p *pool) followInto(g *gather, slab []uint32, reachable map[uint32]bool,
 		}
 		next := slab[nextWord]
 		if next == null {
+			if !known {
+				return fmt.Errorf("the tail refers to %#x, which is not in the list", tail)
+			}
 			return nil
 		}
 		full = full && used == g.l.slots()
 		if !full && g.expect.Compact {
 			return fmt.Errorf("slab %d has %d slots in use, and another slab behind it", n, used)
+		}
+		if next == tail {
+			if known = true; !full {
+				return fmt.Errorf("the tail refers to slab %d, but one before it has a free slot", n+1)
+			}
 		}
 		if slab, err = p.enter(next, reachable); err != nil {
 			return fmt.Errorf("slab %d: %w", n, err)
@@ -429,7 +439,7 @@ func Lists(t testing.TB, d *vk.Device, expect Expect, of *alloc.SlabPool, lists 
 		}
 		slab, err := p.enter(first, seen)
 		require.NoError(t, err, "chain %d of list %d", i%2, i/2)
-		pairs, err := p.follow(slab, l, seen, expect, decode)
+		pairs, err := p.follow(slab, null, l, seen, expect, decode)
 		require.NoError(t, err, "chain %d of list %d", i%2, i/2)
 		all[i/2] = append(all[i/2], pairs...)
 	}
