@@ -1,26 +1,29 @@
-// Build: sort keys of arcs. A key is a number of 64 bits: in the upper half the source, in the lower half the hash of
-// the target. So the arcs of a vertex are consecutive, and those of each of its buckets, too, because buckets are
-// ranges of hash values.
+// Build: what the kernels of a bulk build share, which go over all edges or arcs.
 #ifndef VKDS_GRAPH_BUILD_GLSL
 #define VKDS_GRAPH_BUILD_GLSL
 
 #include "graph.glsl"
+#include "workgroup.glsl"
 
-const uvec2 ARC_NONE = uvec2(~0u);   // sorts after all others, because no vertex has this number
+// An invocation has several items, so that it waits for several loads at once. Those of a workgroup are consecutive.
+const uint BUILD_EACH = 4u;
 
-uvec2 arc_number(Graph g, uint from, uint to) { return uvec2(hash_mix(graph_encode(to) ^ g.seed), from); }
+uint build_first() { return workgroup_index() * WORKGROUP * BUILD_EACH + workgroup_lane(); }
+uint build_item(uint first, uint k) { return first + k * WORKGROUP; }
 
-// The inverse of hash_mix.
-uint hash_unmix(uint x) {
-    x ^= x >> 15 ^ x >> 30;
-    x *= 0x37132227u;
-    x ^= x >> 15 ^ x >> 30;
-    x *= 0x333c4925u;
-    x ^= x >> 16;
-    return x;
+struct BuildEdges {
+    uvec2 from;    // words
+    uvec2 to;
+    uint count;
+    uint both;     // 1: an edge is two arcs
+    uint loops;    // 0: edges from a vertex to itself are left out
+};
+
+// The ends of an edge. Returns how many arcs it is.
+uint build_edge(BuildEdges e, uint i, out uint a, out uint b) {
+    a = plain_load_at(e.from, i);
+    b = plain_load_at(e.to, i);
+    return a == b ? e.loops : 1u + e.both;
 }
-
-// The target of an arc, as a key in a slab.
-uint arc_key(Graph g, uvec2 number) { return hash_unmix(number.x) ^ g.seed; }
 
 #endif

@@ -1,90 +1,126 @@
-// Writes the buckets of all vertices from sorted arcs, one tile per bucket: the arcs of a bucket are consecutive. If
-// the pool is full, the tile counts its bucket as failed. The same dispatch may then be repeated with a larger pool.
+// Writes the buckets of all vertices, one tile per bucket, from arcs that are sorted by buckets. Of equal arcs the last
+// one stays. A bucket has its base slab, and further slabs of its own for as many arcs as there are if none are equal.
+// The tile frees those that it does not need.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"
 #include "build.glsl"
 #include "buckets.glsl"
-#include "invocation.glsl"
+
+layout(constant_id = 16) const uint UNIQUE = 0;   // 1: no arcs are equal
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
-    uvec2 arcs;      // numbers of 64 bits, ascending, without duplicates
-    uvec2 weights;   // one per arc; 0: there are none
-    uvec2 begins;    // vertices + 1 words: the index of each vertex's first arc
-    uvec2 places;    // one word per vertex: the number of base slabs of earlier vertices
-    uvec2 needs;     // one word per vertex: its number of buckets
-    uvec2 counts;    // two counters: buckets that the pool had no slab for, and loops
+    SlabPool pool;
+    uvec2 targets;   // of arcs, as they are stored
+    uvec2 weights;   // a word per arc; 0: there are none
+    uvec2 runs;      // two words per bucket: the first of its arcs, and the one after the last
+    uvec2 extra;     // a word per bucket: the number of slabs after base slabs of earlier buckets
+    uvec2 lengths;   // output: a word per bucket, the number of its arcs
+    uvec2 places;    // a word per vertex: the number of buckets of earlier vertices
+    uvec2 counts;    // two counters: loops, and buckets with too many arcs
+    uint shift;      // log2 of the bytes from one target to the next
     uint vertices;
-    uint base;       // the number of the first base slab
+    uint base;       // the number of the first base slab; the other slabs follow the last one
+    uint buckets;
+    uint slabs;      // all of them
     uint first;      // this dispatch fills the buckets first … last-1
     uint last;
-    uint count;      // the number of arcs, or an upper bound of it
+    uint count;      // the number of arcs
+    uint loops;      // 1: there may be some
 };
 
-// The first arc in [low, high) whose bucket, of the given number of buckets, is this one or a later one.
-uint bucket_begin(uint low, uint high, uint buckets, uint bucket) {
-    while (low < high) {
-        uint middle = low + ((high - low) >> 1);
-        if (hash_reduce(plain_load(address_at(arcs, middle, 3u)), buckets) < bucket) low = middle + 1u;
-        else high = middle;
-    }
-    return low;
+const uint MOST = 512u;   // arcs of a bucket that are compared with each other
+
+// The arcs of a bucket that a lane holds at a time. They are loaded together.
+const uint HELD = 4u;
+
+uint target_at(uint at, uint end) {
+    uint target = 0u;   // of none
+    if (at < end) target = plain_load(address_at(targets, at, shift));
+    return target;
 }
 
-// Writes n arcs from index `at` on to the slots of a slab. Collective over the tile.
-void fill_slab(uvec2 slab, uint at, uint n) {
-    for (uint slot = tile_lane(); slot < n; slot += TILE) {
-        uint key = arc_key(graph, plain_load2(address_at(arcs, at + slot, 3u)));
-#ifdef VKDS_SLAB_KEYS
-        plain_store(slab_slot(slab, slot), key);
-#else
-        uint weight = 0u;
-        if (weights != uvec2(0u)) weight = plain_load_at(weights, at + slot);
-        plain_store2(slab_slot(slab, slot), uvec2(key, weight));
-#endif
+// Of the arcs that the lane holds, those that are the last of equal ones before `end`: a bit for each. The lane holds
+// every TILE-th arc from `at` on. Collective over the subgroup.
+uint last_of_equal(uint held[HELD], uint at, uint end) {
+    uint last = (1u << HELD) - 1u;
+    [[unroll]] for (uint d = 0u; d < HELD; d++) {
+        if (!subgroupAny(at + d * TILE < end)) break;
+        [[unroll]] for (uint lane = 0u; lane < TILE; lane++) {
+            uint other = tile_shuffle(held[d], lane);
+            [[unroll]] for (uint c = 0u; c <= d; c++)
+                if (held[c] == other && (c < d || tile_lane() < lane)) last &= ~(1u << c);
+        }
     }
-    if (tile_lane() == 0u) plain_store(address_add(slab, SLAB_AUX_AT), slab_aux(n));
+    for (uint from = at + HELD * TILE; subgroupAny(from < end); from += TILE) {
+        uint others = target_at(from + tile_lane(), end);
+        [[unroll]] for (uint lane = 0u; lane < TILE; lane++) {
+            uint other = tile_shuffle(others, lane);
+            [[unroll]] for (uint c = 0u; c < HELD; c++) if (held[c] == other) last &= ~(1u << c);
+        }
+    }
+    return last;
+}
+
+// The reference to a bucket's slab i.
+uint slab_of(uint number, uint behind, uint i) {
+    return pool_slab(base + min(i == 0u ? number : buckets + behind + i - 1u, slabs - 1u));
 }
 
 void main() {
     uint number = first + invocation_index() / TILE;
     bool mine = number < last;
-    uint vertex = 0u, at = 0u, end = 0u;
-    uvec2 slab = uvec2(0u);
+    uint at = 0u, end = 0u, own = 0u, behind = 0u;
     if (mine) {
-        vertex = spread_vertex(places, vertices, number);
-        uint bucket = number - plain_load_at(places, vertex), buckets = plain_load_at(needs, vertex);
-        uint to = min(plain_load_at(begins, vertex + 1u), count), from = min(plain_load_at(begins, vertex), to);
-        at = buckets == 1u ? from : bucket_begin(from, to, buckets, bucket);
-        end = buckets == 1u ? to : bucket_begin(at, to, buckets, bucket + 1u);
-        slab = slab_address(graph.pool, pool_slab(base + number));
+        uvec2 run = plain_load2(address_at(runs, number, 3u));
+        behind = plain_load_at(extra, number);
+        end = min(run.y, count);
+        at = min(run.x, end);
     }
-    uint loops = 0u, own = hash_mix(graph_encode(vertex) ^ graph.seed);
-    for (uint i = at + tile_lane(); i < end; i += TILE)
-        loops += plain_load(address_at(arcs, i, 3u)) == own ? 1u : 0u;
-    loops = subgroupAdd(loops);
-    if (loops != 0u && subgroupElect()) atomic_add(address_add(counts, 4u), loops);
-    SlabCursor cursor = slab_cursor();
-    bool more = mine, failed = false;
-    while (subgroupAny(more)) {
-        uint n = min(end - at, SLAB_SLOTS);
-        if (more) fill_slab(slab, at, n);
-        at += n;
-        bool goes_on = more && at < end;
-        uint behind = SLAB_NULL;
-        if (goes_on) behind = plain_load(address_add(slab, SLAB_NEXT_AT));   // if an earlier dispatch has linked one
-        bool extend = goes_on && behind == SLAB_NULL && tile_lane() == 0u;
-        if (subgroupAny(extend)) {
-            uint fresh = slab_allocate(graph.pool, cursor, extend);
-            if (extend && fresh != SLAB_NULL) plain_store(address_add(slab, SLAB_NEXT_AT), fresh);
-            fresh = tile_shuffle(fresh, 0u);
-            if (goes_on && behind == SLAB_NULL) behind = fresh;
+    if (loops != 0u && mine) own = graph_encode(spread_vertex(places, vertices, number));
+    uint have = max(1u, (end - at + SLAB_SLOTS - 1u) / SLAB_SLOTS);   // slabs
+    bool too_many = UNIQUE == 0u && end - at > MOST;
+    if (too_many) end = at;
+    uint length = 0u, found_loops = 0u;
+    while (subgroupAny(at < end)) {
+        uint held[HELD];
+        [[unroll]] for (uint c = 0u; c < HELD; c++) held[c] = target_at(at + c * TILE + tile_lane(), end);
+        uint stays = (1u << HELD) - 1u;
+        if (UNIQUE == 0u) stays = last_of_equal(held, at, end);
+        [[unroll]] for (uint c = 0u; c < HELD; c++) {
+            uint i = at + c * TILE + tile_lane();
+            bool writes = i < end && ((stays >> c) & 1u) != 0u;
+            uint ballot = tile_ballot(writes);
+            uint slot = length + uint(bitCount(ballot & ((1u << tile_lane()) - 1u)));
+            length += uint(bitCount(ballot));
+            if (!writes) continue;
+            uvec2 to = slab_slot(slab_address(pool, slab_of(number, behind, slot / SLAB_SLOTS)),
+                                 slot % SLAB_SLOTS);
+#ifdef VKDS_SLAB_KEYS
+            plain_store(to, held[c]);
+#else
+            uint weight = 0u;
+            if (weights != uvec2(0u)) weight = plain_load_at(weights, i);
+            plain_store2(to, uvec2(held[c], weight));
+#endif
+            found_loops += held[c] == own ? 1u : 0u;
         }
-        failed = failed || goes_on && behind == SLAB_NULL;
-        more = goes_on && behind != SLAB_NULL;
-        if (more) slab = slab_address(graph.pool, behind);
+        at += HELD * TILE;
     }
-    uint fails = subgroupAdd(failed && tile_lane() == 0u ? 1u : 0u);
-    if (fails != 0u && subgroupElect()) atomic_add(counts, fails);
+    // The last words of the slabs.
+    uint used = max(1u, (length + SLAB_SLOTS - 1u) / SLAB_SLOTS);
+    for (uint i = tile_lane(); mine && i < used; i += TILE) {
+        uvec2 slab = slab_address(pool, slab_of(number, behind, i));
+        plain_store(address_add(slab, SLAB_AUX_AT), slab_aux(min(SLAB_SLOTS, length - i * SLAB_SLOTS)));
+        if (i + 1u < used) plain_store(address_add(slab, SLAB_NEXT_AT), slab_of(number, behind, i + 1u));
+    }
+    for (uint i = used + tile_lane(); subgroupAny(i < have); i += TILE)
+        slab_free(pool, slab_of(number, behind, i), i < have);
+    if (mine && tile_lane() == 0u) plain_store_at(lengths, number, length);
+    found_loops = subgroupAdd(loops != 0u ? found_loops : 0u);
+    uint in_vain = subgroupAdd(too_many && tile_lane() == 0u ? 1u : 0u);
+    if (subgroupElect()) {
+        if (found_loops != 0u) atomic_add(counts, found_loops);
+        if (in_vain != 0u) atomic_add(address_add(counts, 4u), in_vain);
+    }
 }

@@ -3,7 +3,10 @@ package graph
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math/bits"
 
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -20,11 +23,11 @@ type Source interface {
 	rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error)
 }
 
-// Build makes a graph of edges. It sorts the arcs, gives each vertex the buckets that its degree needs, and writes each
-// bucket once (the bulk build of section 5.5.2 of the dissertation, with slabs allocated in bulk by known degrees). If
-// edges are equal, the last weight stays.
+// Build makes a graph of edges. It gives each vertex the buckets that its degree needs, sorts the arcs by their
+// buckets, and writes each bucket once (the bulk build of section 5.5.2 of the dissertation, with slabs allocated in
+// bulk by known degrees). If edges are equal, the last weight stays; where many are, Build takes about twice as long.
 //
-// Build takes 24 to 64 bytes of temporary memory for each arc. If the device has less, Build inserts Edges batch by
+// Build takes 26 to 50 bytes of temporary memory for each arc. If the device has less, Build inserts Edges batch by
 // batch, and returns *vk.OutOfMemoryError for the other sources.
 //
 // For DeviceEdges, Options.Vertices is the number of vertices. The arcs of a *CSR can make a directed graph, and those
@@ -111,7 +114,13 @@ func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
 	if err != nil {
 		return err
 	}
-	return g.build(ctx, DeviceEdges{Count: c.Arcs, From: from, To: c.Targets, Weights: c.Weights}, false)
+	e := DeviceEdges{Count: c.Arcs, From: from, To: c.Targets, Weights: c.Weights}
+	err = g.buildArcs(ctx, &building{edges: e, offsets: c.Offsets.Address(), rows: c.Vertices, unique: c.unique,
+		arcs: c.Arcs})
+	if err == errEqual {
+		return g.buildOnce(ctx, e, false)
+	}
+	return err
 }
 
 // buildAlone builds the empty graph of edges in Go slices. The caller has entered.
@@ -141,101 +150,164 @@ func (g *Graph) buildAlone(ctx context.Context, e Edges) error {
 	return g.build(ctx, on, g.arcs() == 2)
 }
 
-type buildArcsPush struct {
-	Graph      Description
-	From       uint64
-	To         uint64
-	Weights    uint64
-	Arcs       uint64
-	ArcWeights uint64
-	Wrong      uint64
-	Count      uint32
-	Both       uint32
-	Loops      uint32
+// buildEdges is BuildEdges of build.glsl.
+type buildEdges struct {
+	From, To           uint64
+	Count, Both, Loops uint32
 }
 
-type buildMarkPush struct {
-	Arcs, Flags uint64
-	Count       uint32
+type buildDegreesPush struct {
+	Edges          buildEdges
+	Degrees, Wrong uint64
+	Vertices       uint32
 }
 
-type buildRowsPush struct {
-	Arcs     uint64
-	Begins   uint64
-	Needs    uint64
-	Count    recording.Length
-	Vertices uint32
-	Slots    uint32
-	Each     float32
-	Most     uint32
+type buildNeedsPush struct {
+	Degrees, Offsets, Needs uint64
+	Vertices, Slots         uint32
+	Each                    float32
+	Most                    uint32
+}
+
+type buildKeysPush struct {
+	Edges                         buildEdges
+	Weights, Places, Keys, Values uint64
+	Buckets, Seed                 uint32
+}
+
+type buildRunsPush struct {
+	Keys         uint64
+	Shift, Count uint32
+	Runs         uint64
+	Buckets      uint32
+}
+
+type buildExtraPush struct {
+	Runs, Extra    uint64
+	Buckets, Slots uint32
 }
 
 type buildFillPush struct {
-	Graph    Description
-	Arcs     uint64
-	Weights  uint64
-	Begins   uint64
-	Places   uint64
-	Needs    uint64
-	Counts   uint64
-	Vertices uint32
-	Base     uint32
-	First    uint32
-	Last     uint32
-	Count    uint32
+	Pool                                                   alloc.PoolDescription
+	Targets, Weights, Runs, Extra, Lengths, Places, Counts uint64
+	Shift, Vertices, Base, Buckets, Slabs, First, Last     uint32
+	Count, Loops                                           uint32
 }
 
 type buildEndPush struct {
-	Graph    Description
-	Begins   uint64
-	Places   uint64
-	Needs    uint64
-	Vertices uint32
-	Base     uint32
+	Graph               Description
+	Places, Needs, Sums uint64
+	Vertices, Base      uint32
 }
 
-// building has the addresses of the temporary memory of a bulk build.
+// building is a bulk build.
 type building struct {
-	room     *vk.Buffer[uint32]
-	vertices int
-	arcs     int // including equal ones
+	edges   DeviceEdges
+	both    bool   // an edge is two arcs
+	offsets uint64 // of compressed sparse rows with the same arcs; 0: none
+	rows    int    // the number of rows
+	unique  bool   // no arcs are equal
+	arcs    int    // including equal ones and, unless the graph has them, loops
 
-	unsorted, sorted                uint64 // 64 bits for each arc
-	weights, sortedWeights          uint64 // 0: none
-	flags, scratch                  uint64
-	begins, needs, places           uint64
-	wrong, count, slabs             uint64 // words
-	slabsInAll, base, loops, wrongs uint32
+	wrong, total           uint64 // words
+	needs, places, scratch uint64 // of vertices
+	buckets                int    // of all vertices
+	extra                  int    // slabs after their base slabs
+	base                   uint32 // the first slab
+
+	keys, values, sortedKeys, sortedValues uint64 // of arcs
+	runs, extras, lengths, sums            uint64 // of buckets
+	loops                                  uint32
 }
 
-// lay divides the memory, and returns its size in bytes.
-func (b *building) lay(g *Graph, base uint64) int {
+// layVertices divides the memory for vertices, and returns its size in bytes.
+func (b *building) layVertices(g *Graph, base uint64) int {
 	p := recording.Parts{Base: base}
-	words := p.Take(12)
-	b.wrong, b.count, b.slabs = words, words+4, words+8
-	b.unsorted, b.sorted = p.Take(8*b.arcs), p.Take(8*b.arcs)
-	if g.o.Weighted {
-		b.weights, b.sortedWeights = p.Take(4*b.arcs), p.Take(4*b.arcs)
-	}
-	b.flags = p.Take((b.arcs + 31) / 32 * 4)
-	b.begins, b.needs, b.places = p.Take(4*(b.vertices+1)), p.Take(4*b.vertices), p.Take(4*b.vertices)
-	sort := primitives.SortArgs{Length: primitives.Length{N: b.arcs}, Values: b.weights, Widths: widths}
-	b.scratch = p.Take(max(g.bulk.Scratch(sort), g.bulk.Scratch(primitives.CompactArgs{}),
-		g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: b.vertices}})))
+	words := p.Take(8)
+	b.wrong, b.total = words, words+4
+	b.needs, b.places = p.Take(4*(g.o.Vertices+1)), p.Take(4*(g.o.Vertices+1))
+	b.scratch = p.Take(g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: g.o.Vertices + 1}}))
 	return int(p.Used)
 }
 
-// widths are the widths of arcs and weights.
+// layArcs divides the memory for arcs and buckets.
+func (b *building) layArcs(g *Graph, base uint64) int {
+	p := recording.Parts{Base: base}
+	b.total = p.Take(4)
+	key := 4 << b.shift(g)
+	b.keys, b.sortedKeys = p.Take(key*b.arcs), p.Take(key*b.arcs)
+	b.values, b.sortedValues = p.Take(4*b.arcs), p.Take(4*b.arcs)
+	b.runs, b.extras = p.Take(8*b.buckets), p.Take(4*(b.buckets+1))
+	b.lengths, b.sums = p.Take(4*(b.buckets+1)), p.Take(4*(b.buckets+1))
+	b.scratch = p.Take(max(g.bulk.Scratch(b.sort(g)), g.bulk.Scratch(b.scan(0, 0))))
+	return int(p.Used)
+}
+
+// shift is log2 of the words of a key.
+func (b *building) shift(g *Graph) uint32 { return word(g.o.Weighted) }
+
+// sort describes the sort of arcs by their buckets, as far as a sort's scratch memory depends on it.
+func (b *building) sort(g *Graph) primitives.SortArgs {
+	a := primitives.SortArgs{Keys: b.keys, Values: b.values, OutKeys: b.sortedKeys, OutValues: b.sortedValues,
+		Length: primitives.Length{N: b.arcs}, Bits: bits.Len(uint(b.buckets)), Scratch: b.scratch}
+	if g.o.Weighted {
+		a.Widths, a.FirstBit = widths, 32
+	}
+	return a
+}
+
+// scan describes sums over buckets, the last of which is the sum of all.
+func (b *building) scan(in, out uint64) primitives.ScanArgs {
+	return primitives.ScanArgs{In: in, Out: out, Length: primitives.Length{N: b.buckets + 1}, Total: b.total,
+		Scratch: b.scratch}
+}
+
+// widths are the widths of keys and weights of arcs.
 var widths = primitives.Widths{Key: structures.Bits64, Value: structures.Bits32}
+
+func (b *building) push(g *Graph) buildEdges {
+	return buildEdges{b.edges.From.Address(), b.edges.To.Address(), uint32(b.edges.Count), word(b.both),
+		word(g.o.SelfLoops)}
+}
 
 // build builds the empty graph of edges in device buffers. both says that an edge is two arcs. After an error the graph
 // is still empty. The caller has entered.
 func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
-	b := &building{vertices: g.o.Vertices, arcs: e.Count}
+	b := &building{edges: e, both: both, arcs: e.Count}
 	if both {
 		b.arcs *= 2
 	}
-	err := cmp.Or(rows.CheckSizes(b.vertices, b.arcs), recording.Need(g.h.Device, e.From, "sources", e.Count, e.Count),
+	err := g.buildArcs(ctx, b)
+	if err == errEqual {
+		return g.buildOnce(ctx, e, both)
+	}
+	return err
+}
+
+// buildOnce is build by way of rows, which have each arc once.
+func (g *Graph) buildOnce(ctx context.Context, e DeviceEdges, both bool) error {
+	e.Stream = nil
+	o := CSROptions{Vertices: g.o.Vertices, DropLoops: !g.o.SelfLoops, Symmetric: both}
+	if !g.o.Weighted {
+		e.Weights = nil
+	}
+	c, err := BuildCSR(ctx, g.h.Device, e, o)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return g.buildRows(ctx, c)
+}
+
+// errEqual reports that many arcs are equal.
+var errEqual = errors.New("graph: many arcs are equal")
+
+// buildArcs is build. If many arcs are equal, the error is errEqual: their vertices would get too many buckets, or it
+// would take too long to find them.
+func (g *Graph) buildArcs(ctx context.Context, b *building) error {
+	e := b.edges
+	err := cmp.Or(rows.CheckSizes(g.o.Vertices, b.arcs),
+		recording.Need(g.h.Device, e.From, "sources", e.Count, e.Count),
 		recording.Need(g.h.Device, e.To, "targets", e.Count, e.Count))
 	if g.o.Weighted && err == nil {
 		err = recording.Need(g.h.Device, e.Weights, "weights", e.Count, e.Count)
@@ -243,128 +315,118 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 	if err != nil || e.Count == 0 {
 		return err
 	}
-	if b.vertices == 0 {
+	if g.o.Vertices == 0 {
 		return &VertexError{-1, 0}
 	}
-	if b.room, err = vk.NewBuffer[uint32](g.h.Device, (b.lay(g, 0)+3)/4); err != nil {
+	ofVertices, err := vk.NewBuffer[uint32](g.h.Device, (b.layVertices(g, 0)+3)/4)
+	if err != nil {
 		return err
 	}
-	defer b.room.Free()
-	b.lay(g, b.room.Address())
-	if err := g.sortArcs(b, e, both); err != nil {
+	defer ofVertices.Free()
+	b.layVertices(g, ofVertices.Address())
+	if err := g.countArcs(b, ofVertices); err != nil {
 		return err
 	}
-	if b.wrongs != 0 {
-		return &VertexError{-1, b.vertices}
-	}
-	if b.slabsInAll == 0 { // all edges are loops
+	if b.buckets == 0 { // all edges are loops
 		return context.Cause(ctx)
 	}
-	return g.buildSlabs(ctx, b)
+	ofArcs, err := vk.NewBuffer[uint32](g.h.Device, (b.layArcs(g, 0)+3)/4)
+	if err != nil {
+		return err
+	}
+	defer ofArcs.Free()
+	b.layArcs(g, ofArcs.Address())
+	return g.buildSlabs(ctx, b, ofArcs)
 }
 
-// sortArcs makes arcs of edges, sorts them, removes equal ones and loops, and finds the buckets that each vertex needs.
-func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
-	err := recording.Run(g.h.Stream, func() (err error) {
-		if err := recording.Clear(g.h.Kernels, g.h.Stream, b.wrong, 3); err != nil {
-			return err
-		}
-		for _, stage := range []struct {
-			name   string
-			record func() error
-		}{
-			{"arcs", func() error { return g.recordArcs(b, e, both) }},
-			{"sort", func() error { return g.recordSort(b) }},
-			{"compact", func() error { return g.recordCompact(b) }},
-			{"rows", func() error { return g.recordNeeds(b) }},
-		} {
-			g.timed(stage.name, func() { err = cmp.Or(err, stage.record()) })
-		}
-		g.h.Stream.Copy(g.host, 0, b.room, int(b.wrong-b.room.Address()), 12)
-		return err
-	})
-	words := g.host.Slice()
-	b.wrongs, b.slabsInAll = words[0], words[2]
+// stage records a kernel of a bulk build with that many invocations.
+func stage[P any](g *Graph, of recording.Spec[P], invocations int, push P) error {
+	k, err := of.Kernel(g.h.Kernels, g.h.Stream)
+	if err == nil {
+		k.Dispatch(g.h.Stream, groupsOf(invocations), push)
+	}
 	return err
 }
 
-func (g *Graph) recordArcs(b *building, e DeviceEdges, both bool) error {
-	k, err := buildArcsKernel().Kernel(g.h.Kernels, g.h.Stream)
-	if err != nil {
+// countArcs finds the buckets that each vertex needs.
+func (g *Graph) countArcs(b *building, room *vk.Buffer[uint32]) error {
+	err := recording.Run(g.h.Stream, func() (err error) {
+		g.h.Stream.Fill(room, 0, int(b.needs-room.Address())+4*(g.o.Vertices+1), 0)
+		needs := buildNeedsPush{Degrees: b.needs, Offsets: b.offsets, Needs: b.needs, Vertices: uint32(g.o.Vertices),
+			Slots: uint32(g.slots), Each: g.each(), Most: maxBuckets}
+		degrees := b.needs
+		if b.offsets != 0 {
+			degrees, needs.Vertices = 0, uint32(b.rows) // the other vertices have no arcs
+		}
+		g.timed("degrees", func() {
+			err = stage(g, buildDegreesKernel(), each(b.edges.Count), buildDegreesPush{b.push(g), degrees, b.wrong,
+				uint32(g.o.Vertices)})
+			err = cmp.Or(err, stage(g, buildNeedsKernel(), int(needs.Vertices), needs),
+				g.bulk.Scan(g.h.Stream, primitives.ScanArgs{In: b.needs, Out: b.places,
+					Length: primitives.Length{N: g.o.Vertices + 1}, Total: b.total, Scratch: b.scratch}))
+		})
+		g.h.Stream.Copy(g.host, 0, room, int(b.wrong-room.Address()), 8)
 		return err
-	}
-	p := buildArcsPush{Graph: g.description(), From: e.From.Address(), To: e.To.Address(), Arcs: b.unsorted,
-		ArcWeights: b.weights, Wrong: b.wrong, Count: uint32(e.Count)}
-	p.Graph.Capacity = uint32(b.vertices)
-	if g.o.Weighted {
-		p.Weights = e.Weights.Address()
-	}
-	if both {
-		p.Both = 1
-	}
-	if g.o.SelfLoops {
-		p.Loops = 1
-	}
-	k.Dispatch(g.h.Stream, groupsOf(e.Count), p)
-	return nil
-}
-
-func (g *Graph) recordSort(b *building) error {
-	return g.bulk.Sort(g.h.Stream, primitives.SortArgs{Keys: b.unsorted, Values: b.weights, OutKeys: b.sorted,
-		OutValues: b.sortedWeights, Length: primitives.Length{N: b.arcs}, Widths: widths, Scratch: b.scratch})
-}
-
-func (g *Graph) recordCompact(b *building) error {
-	k, err := buildMarkKernel().Kernel(g.h.Kernels, g.h.Stream)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(g.h.Stream, (b.arcs+127)/128, buildMarkPush{b.sorted, b.flags, uint32(b.arcs)})
-	return g.bulk.Compact(g.h.Stream, primitives.CompactArgs{Keys: b.sorted, Values: b.sortedWeights, Flags: b.flags,
-		OutKeys: b.unsorted, OutValues: b.weights, OutCount: b.count, Length: primitives.Length{N: b.arcs},
-		Widths: widths, Scratch: b.scratch})
-}
-
-func (g *Graph) recordNeeds(b *building) error {
-	k, err := buildRowsKernel().Kernel(g.h.Kernels, g.h.Stream)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(g.h.Stream, groupsOf(b.vertices+1), buildRowsPush{
-		Arcs: b.unsorted, Begins: b.begins, Needs: b.needs, Count: recording.Length{At: b.count, N: uint32(b.arcs)},
-		Vertices: uint32(b.vertices), Slots: uint32(g.slots), Each: g.each(),
-		Most: maxBuckets,
 	})
-	return g.bulk.Scan(g.h.Stream, primitives.ScanArgs{In: b.needs, Out: b.places,
-		Length: primitives.Length{N: b.vertices}, Total: b.slabs, Scratch: b.scratch})
+	words := g.host.Slice()
+	if b.buckets = int(words[1]); err == nil && words[0] != 0 {
+		err = &VertexError{-1, g.o.Vertices}
+	}
+	return err
 }
+
+// recordSorted records the sort of arcs by their buckets.
+func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
+	keys := buildKeysPush{Edges: b.push(g), Places: b.places, Keys: b.keys, Values: b.values,
+		Buckets: uint32(b.buckets), Seed: g.o.Seed}
+	if g.o.Weighted {
+		keys.Weights = b.edges.Weights.Address()
+	}
+	g.timed("keys", func() { err = stage(g, buildKeysKernel(), each(b.edges.Count), keys) })
+	g.timed("sort", func() { err = cmp.Or(err, g.bulk.Sort(g.h.Stream, b.sort(g))) })
+	g.timed("runs", func() {
+		g.h.Stream.Fill(room, int(b.runs-room.Address()), int(b.lengths-b.runs), 0)
+		err = cmp.Or(err, stage(g, buildRunsKernel(), each(b.arcs+1), buildRunsPush{
+			b.sortedKeys + 4*uint64(b.shift(g)), 2 + b.shift(g), uint32(b.arcs), b.runs, uint32(b.buckets)}))
+		err = cmp.Or(err, stage(g, buildExtraKernel(), b.buckets, buildExtraPush{b.runs, b.extras, uint32(b.buckets),
+			uint32(g.slots)}), g.bulk.Scan(g.h.Stream, b.scan(b.extras, b.extras)))
+	})
+	g.h.Stream.Copy(g.host, 0, room, int(b.total-room.Address()), 4)
+	return err
+}
+
+// each returns the invocations for that many items, with several for each (build.glsl).
+func each(items int) int { return (items + 3) / 4 }
 
 // buildSlabs writes the buckets, and then the descriptors.
-func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
-	if b.base, err = g.h.Pool.Claim(ctx, int(b.slabsInAll)); err != nil {
+func (g *Graph) buildSlabs(ctx context.Context, b *building, room *vk.Buffer[uint32]) error {
+	if err := recording.Run(g.h.Stream, func() error { return g.recordSorted(b, room) }); err != nil {
 		return err
 	}
-	r := regrowth{extent: b.vertices, slabs: int(b.slabsInAll), base: b.base}
+	b.extra = int(g.host.Slice()[0])
+	r := regrowth{extent: g.o.Vertices, slabs: b.buckets + b.extra}
 	next, err := g.hubsBehind(r)
-	if err == nil {
-		err = g.fillSlabs(ctx, b)
+	if err != nil {
+		return err
+	}
+	if r.base, err = g.h.Pool.Claim(ctx, r.slabs); err != nil {
+		next.free()
+		return err
+	}
+	b.base = r.base
+	filled, err := g.fillSlabs(b, room)
+	if filled {
+		r.slabs = b.buckets // the others are linked to them, or free
 	}
 	if err == nil {
-		err = recording.Run(g.h.Stream, func() error {
-			k, err := buildEndKernel().Kernel(g.h.Kernels, g.h.Stream)
-			if err != nil {
-				return err
-			}
-			g.timed("end", func() {
-				k.Dispatch(g.h.Stream, groupsOf(b.vertices), buildEndPush{g.description(), b.begins, b.places, b.needs,
-					uint32(b.vertices), b.base})
-			})
-			return nil
-		})
+		err = g.endBuild(ctx, b)
 	}
 	if err != nil {
 		next.free()
-		return joint.Error(err, g.drop(r))
+		if dropped := g.drop(r); dropped != nil {
+			return joint.Error(err, dropped)
+		}
+		return err
 	}
 	g.hubs.free()
 	g.hubs = next
@@ -375,35 +437,50 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 	return g.findHubs(ctx)
 }
 
-// fillSlabs writes all buckets. It grows the pool and repeats if there were too few slabs.
-func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
-	for {
-		counts := g.host.Slice()[:2] // the number of buckets without a slab, and of loops
-		clear(counts)
-		err := recording.Run(g.h.Stream, func() error {
-			k, err := g.buildFillKernel().Kernel(g.h.Kernels, g.h.Stream)
-			if err != nil {
-				return err
-			}
-			g.timed("fill", func() {
-				g.ranges(int(b.slabsInAll), func(first, count int) {
-					k.Dispatch(g.h.Stream, g.walkGroups(count), buildFillPush{
-						Graph: g.description(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins,
-						Places: b.places, Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices),
-						Base: b.base, First: uint32(first), Last: uint32(first + count), Count: uint32(b.arcs),
-					})
-				})
-			})
-			return nil
-		})
-		if b.loops = counts[1]; err != nil || counts[0] == 0 {
-			return cmp.Or(err, context.Cause(ctx))
-		}
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if err := g.h.Pool.Relieve(ctx, 0, 1, true); err != nil {
-			return err
-		}
+// fillSlabs writes all buckets.
+func (g *Graph) fillSlabs(b *building, room *vk.Buffer[uint32]) (filled bool, err error) {
+	push := buildFillPush{Pool: g.description().Pool, Targets: b.sortedValues, Runs: b.runs, Extra: b.extras,
+		Lengths: b.lengths, Places: b.places, Counts: g.host.Address(), Shift: 2, Vertices: uint32(g.o.Vertices),
+		Base: b.base, Buckets: uint32(b.buckets), Slabs: uint32(b.buckets + b.extra),
+		Count: uint32(b.arcs), Loops: word(g.o.SelfLoops)}
+	if g.o.Weighted {
+		push.Targets, push.Weights, push.Shift = b.sortedKeys, b.sortedValues, 3
 	}
+	counts := g.host.Slice()[:3] // of loops, of buckets with too many arcs, and of arcs
+	clear(counts)
+	err = recording.Run(g.h.Stream, func() error {
+		k, err := g.buildFillKernel(b.unique).Kernel(g.h.Kernels, g.h.Stream)
+		if err != nil {
+			return err
+		}
+		g.timed("fill", func() {
+			g.ranges(b.buckets, func(first, count int) {
+				push.First, push.Last = uint32(first), uint32(first+count)
+				k.Dispatch(g.h.Stream, g.walkGroups(count), push)
+			})
+			g.h.Stream.Fill(room, int(b.lengths-room.Address())+4*b.buckets, 4, 0)
+			err = g.bulk.Scan(g.h.Stream, b.scan(b.lengths, b.sums))
+		})
+		g.h.Stream.Copy(g.host, 8, room, int(b.total-room.Address()), 4)
+		return err
+	})
+	b.loops = counts[0]
+	if err == nil && (counts[1] != 0 || !b.unique && int(counts[2]) < b.arcs/4*3) {
+		return true, errEqual
+	}
+	return err == nil, err
+}
+
+// endBuild writes the descriptors.
+func (g *Graph) endBuild(ctx context.Context, b *building) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return recording.Run(g.h.Stream, func() (err error) {
+		g.timed("end", func() {
+			err = stage(g, buildEndKernel(), g.o.Vertices, buildEndPush{g.description(), b.places, b.needs, b.sums,
+				uint32(g.o.Vertices), b.base})
+		})
+		return err
+	})
 }

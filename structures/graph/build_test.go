@@ -2,12 +2,15 @@ package graph_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/test/graphoracle"
+	"github.com/vkds/vkds/test/pass"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
@@ -58,4 +61,80 @@ func copied(rt *rapid.T, ctx context.Context, t *testing.T, d *vk.Device, g *Gra
 	require.NoError(rt, err)
 	defer func() { require.NoError(rt, other.Close()) }()
 	requireSame(rt, t, other, w)
+}
+
+// Edges that are there many times: the last weight stays, and vertices get the buckets that their degrees need. One
+// edge is so often there that its arcs can't be compared with each other.
+func TestBuildOfEqualEdges(t *testing.T) {
+	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
+	d := testdevice.Open(t)
+	for _, directed := range []bool{true, false} {
+		o := Options{Directed: directed, Weighted: true, Vertices: 100}
+		var once Edges
+		for i := range uint32(2000) { // hubs, too
+			if from, to := i*i%97, i%89; from != to && (directed || from < to) {
+				once.From, once.To = append(once.From, from), append(once.To, to)
+				once.Weights = append(once.Weights, i)
+			}
+		}
+		for name, often := range map[string]func(i int) int{
+			"each":     func(int) int { return 10 },
+			"one":      func(i int) int { return 1 + 5000*max(0, 1-i) },
+			"some":     func(i int) int { return 1 + i%7/6 },
+			"too many": func(i int) int { return 1 + 100_000*max(0, 1-i) },
+		} {
+			var e Edges
+			for round := range 100_001 {
+				for i := range once.From {
+					if round < often(i) {
+						e.From, e.To = append(e.From, once.From[i]), append(e.To, once.To[i])
+						e.Weights = append(e.Weights, uint32(1000*round+i))
+					} else if round > 9 && i > 0 {
+						break
+					}
+				}
+			}
+			g, err := Build(t.Context(), d, e, o)
+			require.NoError(t, err, name)
+			w := graphoracle.New(o)
+			for i := range e.From {
+				w.Update(structures.Insert, e.From[i], e.To[i], e.Weights[i])
+			}
+			requireSame(t, t, g, w)
+			want, err := Build(t.Context(), d, once, o)
+			require.NoError(t, err)
+			wanted, err := want.Inspect().Stats(t.Context())
+			require.NoError(t, err)
+			stats, err := g.Inspect().Stats(t.Context())
+			require.NoError(t, err)
+			require.LessOrEqual(t, float64(stats.Buckets), 1.4*float64(wanted.Buckets), name)
+			require.NoError(t, g.Close())
+			require.NoError(t, want.Close())
+		}
+	}
+}
+
+// Rows that a program made may have equal arcs.
+func TestBuildOfRowsWithEqualArcs(t *testing.T) {
+	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
+	d := testdevice.Open(t)
+	for _, often := range []int{2, 3000} {
+		targets := slices.Concat(slices.Repeat([]uint32{1}, often), []uint32{2, 3, 0, 2})
+		offsets := []uint32{0, uint32(often + 2), uint32(often + 4), uint32(often + 4), uint32(often + 4)}
+		rows, err := NewCSR(t.Context(), d, Rows{Vertices: 4, Arcs: len(targets),
+			Offsets: testdevice.Upload(t, d, offsets), Targets: testdevice.Upload(t, d, targets)})
+		require.NoError(t, err)
+		o := Options{Directed: true}
+		g, err := Build(t.Context(), d, rows, o)
+		require.NoError(t, err)
+		w := graphoracle.New(o)
+		for v := range 4 {
+			for _, to := range targets[offsets[v]:offsets[v+1]] {
+				w.Update(structures.Insert, uint32(v), to, 0)
+				w.Appear(to)
+			}
+		}
+		requireSame(t, t, g, w)
+		require.NoError(t, g.Close())
+	}
 }

@@ -34,9 +34,10 @@ type Rows struct {
 type CSR struct {
 	Rows
 
-	d    *vk.Device
-	gate *gate.Gate
-	uses vk.Uses
+	d      *vk.Device
+	gate   *gate.Gate
+	uses   vk.Uses
+	unique bool // no arcs are equal
 }
 
 // OffsetError reports that a row begins before the previous one, or that the last row does not end with the arcs.
@@ -308,8 +309,10 @@ func csrOf(d *vk.Device, a rows.Arrays, o CSROptions, err error) (*CSR, error) {
 	case err != nil:
 		return nil, err
 	}
-	return newCSR(d, Rows{Vertices: a.Vertices, Arcs: a.Arcs, Offsets: a.Offsets, Targets: a.Targets,
-		Weights: a.Weights, Symmetric: o.Symmetric}), nil
+	c := newCSR(d, Rows{Vertices: a.Vertices, Arcs: a.Arcs, Offsets: a.Offsets, Targets: a.Targets,
+		Weights: a.Weights, Symmetric: o.Symmetric})
+	c.unique = true
+	return c, nil
 }
 
 // arrays returns the buffers.

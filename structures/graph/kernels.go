@@ -78,15 +78,25 @@ func (g *Graph) checkKernel(phase uint32) recording.Spec[checkPush] {
 }
 
 // The kernels of Build.
-func buildArcsKernel() recording.Spec[buildArcsPush] { return overPool[buildArcsPush]("build_arcs") }
-func buildMarkKernel() recording.Spec[buildMarkPush] {
-	return recording.Of[buildMarkPush]("graph/build_mark", 128)
+func buildDegreesKernel() recording.Spec[buildDegreesPush] {
+	return recording.Of[buildDegreesPush]("graph/build_degrees", workgroup)
 }
-func buildRowsKernel() recording.Spec[buildRowsPush] { return overPool[buildRowsPush]("build_rows") }
-func buildEndKernel() recording.Spec[buildEndPush]   { return overPool[buildEndPush]("build_end") }
-func (g *Graph) buildFillKernel() recording.Spec[buildFillPush] {
-	return walking[buildFillPush](g, "build_fill")
+func buildNeedsKernel() recording.Spec[buildNeedsPush] {
+	return recording.Of[buildNeedsPush]("graph/build_needs", workgroup)
 }
+func buildKeysKernel() recording.Spec[buildKeysPush] {
+	return recording.Of[buildKeysPush]("graph/build_keys", workgroup)
+}
+func buildRunsKernel() recording.Spec[buildRunsPush] {
+	return recording.Of[buildRunsPush]("graph/build_runs", workgroup)
+}
+func buildExtraKernel() recording.Spec[buildExtraPush] {
+	return recording.Of[buildExtraPush]("graph/build_extra", workgroup)
+}
+func (g *Graph) buildFillKernel(unique bool) recording.Spec[buildFillPush] {
+	return walking[buildFillPush](g, "build_fill", recording.Constant("UNIQUE", word(unique)))
+}
+func buildEndKernel() recording.Spec[buildEndPush] { return overPool[buildEndPush]("build_end") }
 
 // all lists the kernels that calls on the graph may need, except those of Build.
 func (g *Graph) all() recording.Table {

@@ -13,7 +13,7 @@ import (
 )
 
 // requireSame requires that a graph holds what the oracle does, by every way of asking, and that its memory is sound.
-func requireSame(t *rapid.T, tt *testing.T, g *Graph, w *graphoracle.Oracle) {
+func requireSame(t rapid.TB, tt *testing.T, g *Graph, w *graphoracle.Oracle) {
 	ctx := tt.Context()
 	require.NoError(t, g.Inspect().Check(ctx))
 	vertices, edges, err := g.Size(ctx)
