@@ -207,8 +207,9 @@ func (l *log) check(types Types, snapshot uint64) error {
 
 func (l *log) damaged(index uint64, err error) error {
 	var types *TypesError
+	var version *VersionError
 	var known *DamagedError
-	if errors.As(err, &types) || errors.As(err, &known) {
+	if errors.As(err, &types) || errors.As(err, &version) || errors.As(err, &known) {
 		return err
 	}
 	return &DamagedError{l.path, fmt.Errorf("entry %d: %w", index, err)}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,8 +136,8 @@ const (
 type Node struct {
 	o     Options
 	state *state
-	feed  *feed  // nil: none
-	seed  uint64 // that this member puts into entries
+	feed  *feed // nil: none
+	seed  seed  // that this member puts into entries
 	log   *log
 	raft  *raft.Raft
 	close func() error // closes the transport
@@ -162,7 +161,7 @@ type Node struct {
 
 // Open reads what the folder has and starts a member. A single one has then applied all that its log has; others may
 // know no leader yet. One that rejoins has met all others. Errors: *DamagedError, *StorageError, *TypesError,
-// *PeersError, *LostError, and those of the system and of the device.
+// *VersionError, *PeersError, *LostError, and those of the system and of the device.
 func Open(ctx context.Context, o Options) (*Node, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.clock == nil {
@@ -181,7 +180,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{o: o, log: log, seed: 1 + rand.Uint64N(math.MaxUint64),
+	n := &Node{o: o, log: log, seed: newSeed(),
 		writes: make(chan *write, 1024), stored: make(chan stage),
 		closing: make(chan struct{}), ended: make(chan struct{}), failed: make(chan struct{}),
 		compact: make(chan struct{}, 1), close: func() error { return nil }}

@@ -125,7 +125,7 @@ func TestState(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(rt, "entries") {
 			now, ops := rapid.Int64Range(1, 40).Draw(rt, "now"), drawOps(rt)
 			own, texts := x.texts(ops)
-			e, err := types.decode(types.encode(types.head(nil, now, 7), own, texts))
+			e, err := types.decode(types.encode(types.head(nil, now, seed{7}), own, texts))
 			require.NoError(rt, err)
 			answers, err := s.apply(ctx, e)
 			require.NoError(rt, err)
@@ -263,7 +263,7 @@ var eachTypes = []Types{integers, {keytype.Text, keytype.Int64}, {keytype.Int64,
 func FuzzEntry(f *testing.F) {
 	for _, types := range eachTypes {
 		ops, texts := wording{types}.texts([]Op{{Kind: Set, Key: 1, Value: 2, Deadline: 3}, {Kind: Delete, Key: 1}, {}})
-		f.Add(types.encode(types.head(nil, 7, 9), ops, texts))
+		f.Add(types.encode(types.head(nil, 7, seed{9}), ops, texts))
 	}
 	f.Add([]byte{1, 3, 3})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -474,15 +474,23 @@ func TestTrailing(t *testing.T) {
 
 // Entries and snapshots of another version are refused by that name.
 func TestVersion(t *testing.T) {
-	entry := integers.head(nil, 0, 0)
+	entry := integers.head(nil, 0, seed{})
 	entry[0] = 1
 	_, err := integers.decode(entry)
-	require.ErrorContains(t, err, "it has version 1, not 2")
+	require.ErrorContains(t, err, "the data is of version 1 of the log, and this program reads only version 3")
 	s, err := newState(t.Context(), integers, nil)
 	require.NoError(t, err)
 	defer s.close()
 	old := append([]byte{1, byte(integers.Key), byte(integers.Value)}, make([]byte, 64)...) // it had no changes
-	require.ErrorContains(t, s.restore(t.Context(), bytes.NewReader(old)), "it has version 1, not 2")
+	require.ErrorAs(t, s.restore(t.Context(), bytes.NewReader(old)), new(*VersionError))
+
+	o := Options{Dir: t.TempDir(), Types: integers}
+	l, err := openLog(filepath.Join(o.Dir, "log.db"))
+	require.NoError(t, err)
+	require.NoError(t, l.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogCommand, Data: entry}))
+	require.NoError(t, l.Close())
+	_, err = Open(t.Context(), o)
+	require.EqualError(t, err, "the data is of version 1 of the log, and this program reads only version 3")
 }
 
 // A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.

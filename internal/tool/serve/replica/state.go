@@ -129,8 +129,10 @@ func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
 	clock, ops := max(s.clock, e.now), e.ops
 	w := &s.work
 	w.reset()
-	if s.texts != nil {
+	if s.texts != nil && s.texts.hash == nil {
+		s.mu.Lock() // readers hash, too
 		s.texts.begin(e.seed)
+		s.mu.Unlock()
 	}
 	s.deadlines.passed(clock, mostExpired, w.add)
 	for i := range ops {

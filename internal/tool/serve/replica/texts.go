@@ -2,11 +2,14 @@ package replica
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
 
+	"github.com/dchest/siphash"
 	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -17,16 +20,18 @@ const Longest = 64 << 10
 // Record has what of a pair is text. The rest of the pair is in words.
 type Record struct{ Key, Value string }
 
+var errSeed = errors.New("the seed of its texts is 0")
+
 // texts has the Record of each pair, by the word of its key, if keys or values are text. The dictionary has the words.
 //
 // The word of a key that is text is its hash. If another key has that word when the key comes, the key gets the next
 // free word, and keeps it. A key is compared with that of its word, so answers are exact, whatever collides. All
 // members have the same words, because the first entry of the log brings the seed of the hash: so a cursor of SCAN is
-// of use on each of them. The seed is made by chance. That keeps nobody from preparing keys that collide if he may use
-// SCAN: its cursors are hashes, and tell the seed.
+// of use on each of them. SCAN tells clients the words of their keys. The hash is keyed, so that words don't tell the
+// seed, and nobody can prepare keys that collide.
 type texts struct {
-	hashes func(seed uint64) keytype.Hash
-	seed   uint64       // 0: no entry was applied
+	hashes func(seed) keytype.Hash
+	seed   seed         // zero: no entry was applied
 	hash   keytype.Hash // nil: the same
 	of     *btree.Map[uint64, Record]
 	odd    map[string]uint64 // the words of keys that have another one than their hash
@@ -35,14 +40,40 @@ type texts struct {
 	copying sync.Mutex // a map is copied by one at a time
 }
 
+// seed is the key of the hash of texts. It is made by chance, and never zero.
+type seed [2]uint64
+
+const seedBytes = 16
+
+func newSeed() (s seed) {
+	var random [seedBytes]byte
+	rand.Read(random[:]) // never fails
+	s.read(random[:])
+	s[0] |= 1
+	return s
+}
+
+func (s *seed) read(from []byte) {
+	s[0], s[1] = binary.LittleEndian.Uint64(from), binary.LittleEndian.Uint64(from[8:])
+}
+
+func (s seed) append(to []byte) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(to, s[0]), s[1])
+}
+
+// keyed returns SipHash-2-4.
+func keyed(s seed) keytype.Hash {
+	return func(text []byte) uint64 { return siphash.Hash(s[0], s[1], text) }
+}
+
 func newTexts() *texts {
-	return &texts{hashes: keytype.Seeded, of: new(btree.Map[uint64, Record]), odd: map[string]uint64{}}
+	return &texts{hashes: keyed, of: new(btree.Map[uint64, Record]), odd: map[string]uint64{}}
 }
 
 // begin takes the seed of the first entry.
-func (t *texts) begin(seed uint64) {
-	if t.seed == 0 && seed != 0 {
-		t.seed, t.hash = seed, t.hashes(seed)
+func (t *texts) begin(s seed) {
+	if t.hash == nil && s != (seed{}) {
+		t.seed, t.hash = s, t.hashes(s)
 	}
 }
 
@@ -109,8 +140,8 @@ func (t *texts) copy() *btree.Map[uint64, Record] {
 }
 
 // writeTexts writes a seed and Records: how many, and each with its word and both texts.
-func writeTexts(w *bufio.Writer, seed uint64, of *btree.Map[uint64, Record]) (err error) {
-	b := binary.LittleEndian.AppendUint64(nil, seed)
+func writeTexts(w *bufio.Writer, s seed, of *btree.Map[uint64, Record]) (err error) {
+	b := s.append(nil)
 	_, err = w.Write(binary.LittleEndian.AppendUint64(b, uint64(of.Len())))
 	of.Scan(func(word uint64, r Record) bool {
 		b = binary.LittleEndian.AppendUint64(b[:0], word)
@@ -124,12 +155,18 @@ func writeTexts(w *bufio.Writer, seed uint64, of *btree.Map[uint64, Record]) (er
 
 // read reads what writeTexts has written into texts that are empty.
 func (t *texts) read(r *bufio.Reader, types Types) error {
-	var head [16]byte
+	var head [seedBytes + 8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
 	}
-	t.begin(binary.LittleEndian.Uint64(head[:]))
-	for range binary.LittleEndian.Uint64(head[8:]) {
+	var s seed
+	s.read(head[:])
+	t.begin(s)
+	n := binary.LittleEndian.Uint64(head[seedBytes:])
+	if n > 0 && t.hash == nil {
+		return errSeed
+	}
+	for range n {
 		var word [8]byte
 		if _, err := io.ReadFull(r, word[:]); err != nil {
 			return err

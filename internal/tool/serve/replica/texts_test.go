@@ -1,12 +1,15 @@
 package replica
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,7 +60,7 @@ func valueOf(text string) uint64 {
 
 func (x wording) entry(now int64, ops ...Op) entry {
 	own, texts := x.texts(ops)
-	return entry{now: now, seed: 7, ops: own, texts: texts}
+	return entry{now: now, seed: seed{7}, ops: own, texts: texts}
 }
 
 func (x wording) texts(ops []Op) (own []Op, texts [][]byte) {
@@ -156,9 +159,9 @@ func (x wording) get(t require.TestingT, s *state, keys []uint64) (answers []Ans
 }
 
 // weak are hashes of so few bits, at the end of the words, so that keys go on with the first words.
-func weak(bits int) func(uint64) keytype.Hash {
-	return func(seed uint64) keytype.Hash {
-		hash := keytype.Seeded(seed)
+func weak(bits int) func(seed) keytype.Hash {
+	return func(s seed) keytype.Hash {
+		hash := keyed(s)
 		return func(text []byte) uint64 { return ^(hash(text) >> (64 - bits)) }
 	}
 }
@@ -210,8 +213,60 @@ func TestTexts(t *testing.T) {
 	})
 	long := [][]byte{make([]byte, Longest), make([]byte, Longest+1)}
 	for i, fits := range []bool{true, false} {
-		_, err := types.decode(types.encode(types.head(nil, 1, 7), []Op{{Kind: Set, Value: uint64(i)}}, long))
+		_, err := types.decode(types.encode(types.head(nil, 1, seed{7}), []Op{{Kind: Set, Value: uint64(i)}}, long))
 		require.Equal(t, fits, err == nil)
+	}
+}
+
+// Words are SipHash-2-4 by a seed of 128 bits: here the vector of its authors. Seeds differ, and none is zero.
+func TestSeed(t *testing.T) {
+	var vector [16]byte
+	for i := range vector {
+		vector[i] = byte(i)
+	}
+	var s seed
+	s.read(vector[:])
+	texts := newTexts()
+	texts.begin(s)
+	require.EqualValues(t, uint64(0xa129ca6149be45e5), texts.hash(vector[:15]))
+	require.Equal(t, vector[:], s.append(nil))
+	one, two := newSeed(), newSeed()
+	require.NotEqual(t, one[0], two[0])
+	require.NotEqual(t, one[1], two[1])
+
+	types := Types{keytype.Text, keytype.Int64}
+	_, err := types.decode(types.head(nil, 1, seed{}))
+	require.ErrorIs(t, err, errSeed)
+	var file bytes.Buffer
+	w := bufio.NewWriter(&file)
+	of := newTexts().of
+	of.Set(1, Record{Key: "k"})
+	require.NoError(t, errors.Join(writeTexts(w, seed{}, of), w.Flush()))
+	require.ErrorIs(t, newTexts().read(bufio.NewReader(&file), types), errSeed)
+}
+
+// Readers hash their keys while the first entry brings the seed.
+func TestFirstEntry(t *testing.T) {
+	for range 20 {
+		n := open(t, Options{Dir: t.TempDir(), Types: Types{keytype.Text, keytype.Text}})
+		lead(t, n)
+		var readers sync.WaitGroup
+		for range 2 {
+			readers.Go(func() {
+				for done := false; !done; {
+					err := n.Read(t.Context(), false, func(v View) error {
+						answers, err := v.Get(t.Context(), []uint64{0}, [][]byte{[]byte("k")})
+						done = err != nil || answers[0].Found
+						return err
+					})
+					require.NoError(t, err)
+				}
+			})
+		}
+		_, err := n.Write([]Op{{Kind: Set, Key: 0, Value: 0}}, [][]byte{[]byte("k")})
+		require.NoError(t, err)
+		readers.Wait()
+		require.NoError(t, n.Close())
 	}
 }
 
@@ -245,7 +300,7 @@ func TestTextSums(t *testing.T) {
 		if x.float != 0 {
 			op = Op{Kind: AddFloat, Key: 1, Value: math.Float64bits(x.float)}
 		}
-		answers, err := s.apply(t.Context(), entry{seed: 7, texts: [][]byte{[]byte(x.is)},
+		answers, err := s.apply(t.Context(), entry{seed: seed{7}, texts: [][]byte{[]byte(x.is)},
 			ops: []Op{{Kind: Set, Key: 1}, op, {Key: 1}}})
 		require.NoError(t, err)
 		x.want.Found = true
