@@ -415,6 +415,7 @@ func (m *machine) Apply(entry *raft.Log) any {
 			return m.Err()
 		}
 	}
+	m.state.work.forget()
 	pairs, texts := int(m.state.count.Load()), 0
 	if m.state.texts != nil {
 		texts = m.state.texts.bytes

@@ -109,9 +109,15 @@ func (w *work) reset() {
 		w.at, w.fresh = map[uint64]int{}, map[uint64]string{}
 	}
 	clear(w.at)
-	clear(w.fresh)
 	w.keys, w.slots = w.keys[:0], w.slots[:0]
 	w.insert, w.value, w.remove, w.changes = w.insert[:0], w.value[:0], w.remove[:0], w.changes[:0]
+}
+
+// forget gives up texts, which may be long.
+func (w *work) forget() {
+	clear(w.slots)
+	clear(w.changes)
+	clear(w.fresh)
 }
 
 func (w *work) add(key uint64) {
@@ -134,6 +140,7 @@ func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
 		s.texts.begin(e.seed)
 		s.mu.Unlock()
 	}
+	s.tidy()
 	s.deadlines.passed(clock, mostExpired, w.add)
 	for i := range ops {
 		if s.types.Key == keytype.Text {
@@ -170,6 +177,18 @@ func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
 		}
 	}
 	return answers, s.commit(ctx, clock)
+}
+
+// tidy gives back the memory of texts that are gone. Readers go on meanwhile.
+func (s *state) tidy() {
+	if s.texts == nil {
+		return
+	}
+	if all := s.texts.tidied(); all != nil {
+		s.mu.Lock()
+		s.texts.of, s.texts.gone = all, 0
+		s.mu.Unlock()
+	}
 }
 
 // record returns what of a key's pair is text.

@@ -36,6 +36,7 @@ type texts struct {
 	of     *btree.Map[uint64, Record]
 	odd    map[string]uint64 // the words of keys that have another one than their hash
 	bytes  int
+	gone   int // bytes that were replaced or removed since the map was last tidied
 
 	copying sync.Mutex // a map is copied by one at a time
 }
@@ -113,6 +114,7 @@ func (t *texts) word(key []byte, fresh map[uint64]string) uint64 {
 // set sets the Record of a word.
 func (t *texts) set(word uint64, r Record) {
 	was, there := t.of.Set(word, r)
+	t.gone += len(was.Value)
 	t.bytes += len(r.Key) + len(r.Value) - len(was.Key) - len(was.Value)
 	if !there {
 		t.named(word, r.Key)
@@ -129,6 +131,7 @@ func (t *texts) named(word uint64, key string) {
 func (t *texts) remove(word uint64) {
 	was, _ := t.of.Delete(word)
 	t.bytes -= len(was.Key) + len(was.Value)
+	t.gone += len(was.Key) + len(was.Value)
 	delete(t.odd, was.Key)
 }
 
@@ -137,6 +140,20 @@ func (t *texts) copy() *btree.Map[uint64, Record] {
 	t.copying.Lock()
 	defer t.copying.Unlock()
 	return t.of.Copy()
+}
+
+// mostGone is how many bytes of texts that are gone may stay in memory, beside as many as there are texts.
+const mostGone = 16 << 20
+
+// tidied returns a map that holds nothing but its Records, or nil if it isn't worth the time. Nodes that come from a
+// split share an array, which keeps the texts that one of them has lost.
+func (t *texts) tidied() *btree.Map[uint64, Record] {
+	if t.gone <= t.bytes+mostGone {
+		return nil
+	}
+	all := t.copy()
+	all.ScanMut(func(uint64, Record) bool { return true }) // it copies each node
+	return all
 }
 
 // writeTexts writes a seed and Records: how many, and each with its word and both texts.

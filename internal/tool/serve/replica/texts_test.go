@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -268,6 +269,61 @@ func TestFirstEntry(t *testing.T) {
 		readers.Wait()
 		require.NoError(t, n.Close())
 	}
+}
+
+// Texts that were replaced or deleted leave memory, after a restart and in pairs that stay, and an entry's do.
+func TestTextsGone(t *testing.T) {
+	const n, length = 1 << 14, 4 << 10 // 64 MiB
+	types := Types{keytype.Text, keytype.Text}
+	s, err := newState(t.Context(), types, nil)
+	require.NoError(t, err)
+	defer s.close()
+	apply := func(kind Kind, length int) {
+		for first := range n / 256 {
+			e := entry{seed: seed{7}}
+			for i := range 256 {
+				e.ops = append(e.ops, Op{Kind: kind, Key: uint64(2 * i), Value: uint64(2*i + 1)})
+				e.texts = append(e.texts, fmt.Appendf(nil, "key:%d", 256*first+i), make([]byte, length))
+			}
+			_, err := s.apply(t.Context(), e)
+			require.NoError(t, err)
+		}
+	}
+	restart := func() {
+		stored, err := s.store(t.Context())
+		require.NoError(t, err)
+		var file bytes.Buffer
+		require.NoError(t, stored.write(&file))
+		stored.Release()
+		require.NoError(t, s.restore(t.Context(), &file))
+	}
+	heap := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	apply(Set, length)
+	restart()
+	require.Greater(t, heap()-before, n*length)
+	apply(Set, 10)
+	require.Less(t, heap()-before, mostGone+8<<20)
+	require.Equal(t, n, s.texts.of.Len())
+	apply(Set, length)
+	restart()
+	apply(Delete, 0)
+	require.Less(t, heap()-before, mostGone+8<<20)
+
+	node := open(t, Options{Dir: t.TempDir(), Types: types})
+	lead(t, node)
+	_, err = node.Write(wording{types}.texts([]Op{{Kind: Set, Key: 1, Value: 2}, {Kind: Set, Key: 2, Value: 3}}))
+	require.NoError(t, err)
+	w := &node.state.work
+	require.Equal(t, []slot{{}, {}}, w.slots)
+	require.Equal(t, []Change{{}, {}}, w.changes)
+	require.Empty(t, w.fresh)
+	require.NoError(t, node.Close())
 }
 
 // A text that is a number can be added to, as in Redis, and another one stays as it is.
