@@ -25,6 +25,10 @@ const (
 	mostQueries = 1 << 10 // of a batch
 	mostPairs   = 1 << 20 // of a range
 	mostScanned = 1 << 16 // pairs of one SCAN, and of VK.TOP
+	mostPattern = 1 << 10 // bytes of a pattern
+	mostWork    = 1 << 26 // steps of one SCAN: the bytes of its keys by those of its pattern, or by fewSteps
+	fewSteps    = 32      // as many are bytes of a key worth without a pattern
+	mostDigits  = 32      // bytes of a key that is no text
 	fewPairs    = 1 << 12 // of a batch, which don't count as memory
 
 	// mostHeld is how many pairs the answers of all connections have in memory at a time, besides those that have few.
@@ -94,6 +98,10 @@ func (c *conn) scan(args [][]byte) {
 		}
 		switch text := string(rest[1]); strings.ToUpper(string(rest[0])) {
 		case "MATCH":
+			if len(text) > mostPattern {
+				c.fail("ERR the pattern has %d bytes, more than %d", len(text), mostPattern)
+				return
+			}
 			q.pattern = text
 		case "COUNT":
 			n, err := integer(rest[1])
@@ -216,7 +224,9 @@ func (c *conn) answerSome(all []query) int {
 					err = answer(ctx, v, all[:n], room)
 				}
 				for i := range all[:n] {
-					all[i].records = v.Records(all[i].keys)
+					if all[i].records = v.Records(all[i].keys); all[i].scan {
+						all[i].cut(c.s.config.Types.Key == keytype.Text)
+					}
 				}
 				return err
 			})
@@ -229,7 +239,7 @@ func (c *conn) answerSome(all []query) int {
 			defer leave()
 		}
 		for i := range all {
-			if err != nil {
+			if err = cmp.Or(err, stopping(c.s.scanning)); err != nil {
 				c.refuse(err, nil)
 			} else {
 				c.answer(&all[i])
@@ -345,6 +355,21 @@ func (q *query) record(i int) (r replica.Record) {
 		r = q.records[i]
 	}
 	return r
+}
+
+// cut leaves so many keys of a SCAN that it ends soon. The next one goes on after them.
+func (q *query) cut(text bool) {
+	work := 0
+	for i := range q.keys {
+		length := mostDigits
+		if text {
+			length = len(q.records[i].Key)
+		}
+		if work += length * max(fewSteps, len(q.pattern)); work > mostWork && i > 0 {
+			q.keys, q.limit = q.keys[:i], i
+			return
+		}
+	}
 }
 
 func (c *conn) scanned(q *query) {

@@ -391,6 +391,62 @@ func TestTexts(t *testing.T) {
 	require.Equal(t, want, have)
 }
 
+// One SCAN has only so much work, whatever its pattern and its keys are. A server that stops leaves the others.
+func TestScanWork(t *testing.T) {
+	s, address := started(t, replica.Options{Types: texts}, Options{})
+	c := dial(t, address)
+	const n = 40
+	for i := range n {
+		bytesOf(c, []string{"SET", fmt.Sprint(strings.Repeat("a", replica.Longest-2), i+10), ""})
+	}
+	worst := "*" + strings.Repeat("a", mostPattern-2) + "b"
+	for _, x := range []struct {
+		match       []string
+		most, found int
+	}{{nil, 32, n}, {[]string{"MATCH", strings.Repeat("b", mostPattern/2)}, 2, 0}, {[]string{"MATCH", "*1?"}, 32, 10}} {
+		cursor, calls, found := "0", 0, 0
+		for cursor != "0" || calls == 0 {
+			all := redcon.AppendArray(nil, 4+len(x.match))
+			for _, w := range append([]string{"SCAN", cursor, "COUNT", "1000"}, x.match...) {
+				all = redcon.AppendBulkString(all, w)
+			}
+			_, err := c.conn.Write(all)
+			require.NoError(t, err)
+			parts := c.array()
+			cursor = string(parts[0].Data)
+			parts[1].ForEach(func(redcon.RESP) bool {
+				found++
+				return true
+			})
+			calls++
+		}
+		require.Equal(t, (n+x.most-1)/x.most, calls)
+		require.Equal(t, x.found, found)
+	}
+	got := bytesOf(c, []string{"SCAN", "0", "MATCH", worst + "b"})
+	require.Equal(t, []string{"-ERR the pattern has 1025 bytes, more than 1024"}, got)
+
+	var scans [][]string
+	for range 300 {
+		scans = append(scans, []string{"SCAN", "0", "COUNT", "2", "MATCH", worst})
+	}
+	time.AfterFunc(200*time.Millisecond, s.cancel)
+	began := time.Now()
+	require.Equal(t, "-CLUSTERDOWN the server is stopping", bytesOf(c, scans...)[299])
+	require.Less(t, time.Since(began), 10*time.Second)
+
+	_, address = started(t, replica.Options{}, Options{})
+	c = dial(t, address)
+	var sets strings.Builder
+	for i := range mostScanned {
+		fmt.Fprintf(&sets, " %d 1", i)
+	}
+	c.pipeline("MSET" + sets.String())
+	says(t, c, [2]string{"SCAN 0 COUNT 65537 MATCH 7", fmt.Sprintf("[%d [7]]", uint64(1<<63+mostScanned))},
+		[2]string{"SCAN 0 COUNT 65537 MATCH " + worst,
+			fmt.Sprintf("[%d []]", uint64(1<<63+mostWork/mostDigits/mostPattern))})
+}
+
 // bytesOf sends commands of any bytes.
 func bytesOf(c *caller, commands ...[]string) (replies []string) {
 	var all []byte
