@@ -57,7 +57,7 @@ type Server struct {
 	served   sync.WaitGroup
 	scans    chan struct{} // has room for those who read all pairs
 	// Over all connections, memory has a bound by these: large has room for those who do large commands, and held for
-	// the pairs of answers.
+	// the bytes of answers.
 	large chan struct{}
 	held  *semaphore.Weighted
 }

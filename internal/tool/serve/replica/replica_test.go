@@ -133,7 +133,7 @@ func TestState(t *testing.T) {
 			if expected := want.apply(now, ops); len(ops) > 0 {
 				require.Equal(rt, expected, answers)
 			}
-			changes, err := s.changes.since(number, math.MaxInt)
+			changes, err := s.changes.since(number, math.MaxInt, math.MaxInt)
 			require.NoError(rt, err)
 			for _, c := range changes {
 				key, value := x.change(c)
@@ -191,7 +191,7 @@ func TestHistory(t *testing.T) {
 	for i := range uint64(2*mostChanges + 10) {
 		h.add(Change{Key: i})
 		if i == 20 {
-			got, err := h.since(10, 3)
+			got, err := h.since(10, 3, 0)
 			require.NoError(t, err)
 			require.Equal(t, []Change{{Key: 5}, {Key: 6}, {Key: 7}}, got)
 			early = got
@@ -201,17 +201,23 @@ func TestHistory(t *testing.T) {
 	require.EqualValues(t, 2*mostChanges+15, h.last())
 	for number, want := range map[uint64]bool{0: false, 5 + mostChanges - 1: false, 5 + mostChanges: true,
 		2*mostChanges + 15: true, 2*mostChanges + 16: false} {
-		got, err := h.since(number, 1)
+		got, err := h.since(number, 1, 0)
 		if require.Equal(t, want, err == nil, "since %d", number); err == nil && number < h.last() {
 			require.Equal(t, []Change{{Key: number - 5}}, got)
 		}
 	}
+	long := history{of: []Change{{Key: 1, Text: &Record{"12345", "123456"}}, {Text: &Record{"123456", "1234"}}, {}}}
+	for bytes, want := range map[int]int{0: 1, 11: 1, 20: 1, 21: 3} {
+		got, err := long.since(0, 9, bytes)
+		require.NoError(t, err)
+		require.Equal(t, []int{want, want}, []int{len(got), cap(got)})
+	}
 	var gone *GoneError
-	_, err := h.since(5+mostChanges-1, 1)
+	_, err := h.since(5+mostChanges-1, 1, 0)
 	require.ErrorAs(t, err, &gone)
 	require.EqualValues(t, 6+mostChanges, gone.First)
 	var ahead *AheadError
-	_, err = h.since(2*mostChanges+16, 1)
+	_, err = h.since(2*mostChanges+16, 1, 0)
 	require.ErrorAs(t, err, &ahead, "it may come yet")
 	require.EqualValues(t, 2*mostChanges+15, ahead.Last)
 }

@@ -410,10 +410,10 @@ func (s *state) snapshot(ctx context.Context) (x Snapshot, err error) {
 	return x, err
 }
 
-// Changes returns changes after one, at most so many. The caller must not write to them. Errors: *GoneError and
-// *AheadError.
-func (v View) Changes(since uint64, most int) ([]Change, error) {
-	return v.s.changes.since(since, most)
+// Changes returns changes after one, at most so many, and with at most so many bytes of texts unless one has more.
+// Errors: *GoneError and *AheadError.
+func (v View) Changes(since uint64, most, bytes int) ([]Change, error) {
+	return v.s.changes.since(since, most, bytes)
 }
 
 // LastChange returns the number of the last change.
