@@ -99,9 +99,9 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 	}
 	var texts *texts
 	if s.texts != nil {
-		texts = newTexts()
+		texts = newTexts(s.types)
 		texts.hashes = s.texts.hashes
-		if err := texts.read(r, s.types); err != nil {
+		if err := texts.read(r); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func newState(ctx context.Context, types Types, device *vk.Device) (*state, erro
 	}
 	var texts *texts
 	if types.text() {
-		texts = newTexts()
+		texts = newTexts(types)
 	}
 	return s, s.replace(ctx, pairs, newDeadlines(), texts, 0, 0)
 }
@@ -135,7 +135,7 @@ func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
 	clock, ops := max(s.clock, e.now), e.ops
 	w := &s.work
 	w.reset()
-	if s.texts != nil && s.texts.hash == nil {
+	if s.texts != nil && s.texts.seed == (seed{}) {
 		s.mu.Lock() // readers hash, too
 		s.texts.begin(e.seed)
 		s.mu.Unlock()

@@ -30,9 +30,10 @@ var errSeed = errors.New("the seed of its texts is 0")
 // of use on each of them. SCAN tells clients the words of their keys. The hash is keyed, so that words don't tell the
 // seed, and nobody can prepare keys that collide.
 type texts struct {
+	keys   bool // keys are text
 	hashes func(seed) keytype.Hash
 	seed   seed         // zero: no entry was applied
-	hash   keytype.Hash // nil: the same
+	hash   keytype.Hash // nil: the same, or keys are no text
 	of     *btree.Map[uint64, Record]
 	odd    map[string]uint64 // the words of keys that have another one than their hash
 	bytes  int
@@ -67,14 +68,18 @@ func keyed(s seed) keytype.Hash {
 	return func(text []byte) uint64 { return siphash.Hash(s[0], s[1], text) }
 }
 
-func newTexts() *texts {
-	return &texts{hashes: keyed, of: new(btree.Map[uint64, Record]), odd: map[string]uint64{}}
+func newTexts(types Types) *texts {
+	return &texts{keys: types.Key == keytype.Text, hashes: keyed, of: new(btree.Map[uint64, Record]),
+		odd: map[string]uint64{}}
 }
 
 // begin takes the seed of the first entry.
 func (t *texts) begin(s seed) {
-	if t.hash == nil && s != (seed{}) {
-		t.seed, t.hash = s, t.hashes(s)
+	if t.seed != (seed{}) || s == (seed{}) {
+		return
+	}
+	if t.seed = s; t.keys {
+		t.hash = t.hashes(s)
 	}
 }
 
@@ -121,6 +126,7 @@ func (t *texts) set(word uint64, r Record) {
 	}
 }
 
+// named notes a key that has another word than its hash.
 func (t *texts) named(word uint64, key string) {
 	if t.hash != nil && t.hash([]byte(key)) != word {
 		t.odd[key] = word
@@ -171,7 +177,7 @@ func writeTexts(w *bufio.Writer, s seed, of *btree.Map[uint64, Record]) (err err
 }
 
 // read reads what writeTexts has written into texts that are empty.
-func (t *texts) read(r *bufio.Reader, types Types) error {
+func (t *texts) read(r *bufio.Reader) error {
 	var head [seedBytes + 8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
@@ -180,7 +186,7 @@ func (t *texts) read(r *bufio.Reader, types Types) error {
 	s.read(head[:])
 	t.begin(s)
 	n := binary.LittleEndian.Uint64(head[seedBytes:])
-	if n > 0 && t.hash == nil {
+	if n > 0 && s == (seed{}) {
 		return errSeed
 	}
 	for range n {
@@ -199,9 +205,7 @@ func (t *texts) read(r *bufio.Reader, types Types) error {
 		w := binary.LittleEndian.Uint64(word[:])
 		t.of.Load(w, Record{key, value})
 		t.bytes += len(key) + len(value)
-		if types.Key == keytype.Text {
-			t.named(w, key)
-		}
+		t.named(w, key)
 	}
 	return nil
 }
