@@ -74,6 +74,7 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	if s.node, err = replica.Open(ctx, r); err != nil {
 		return nil, err
 	}
+	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
 	s.metrics.watch(s)
 	return s, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -129,6 +130,24 @@ func (l *log) recall(key []byte) ([]byte, error) {
 		return nil, nil
 	}
 	return value, err
+}
+
+// typesKey is where the folder remembers its types.
+var typesKey = []byte("vkds.types")
+
+// types puts those that the folder remembers in the place of options that leave them to it.
+func (l *log) types(o *Options) error {
+	have, err := l.recall(typesKey)
+	if err != nil || len(have) != 2 {
+		return err
+	}
+	if o.KeyOfDir {
+		o.Types.Key = keytype.Type(have[0])
+	}
+	if o.ValueOfDir {
+		o.Types.Value = keytype.Type(have[1])
+	}
+	return nil
 }
 
 // number returns what SetUint64 has written, or 0.

@@ -30,6 +30,8 @@ type Options struct {
 	Dir    string // its folder; made if it is not there
 	Types  Types
 	Device *vk.Device // nil: the host's memory
+	// KeyOfDir and ValueOfDir say that a folder that has types keeps its type of keys, and of values.
+	KeyOfDir, ValueOfDir bool
 	// Name is the address at which clients reach this member, and Peers has those of all. No Peers: there is only one.
 	Name  string
 	Peers []string
@@ -180,6 +182,9 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := guarded(log.path, func() error { return log.types(&o) }); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
 	n := &Node{o: o, log: log, seed: newSeed(),
 		writes: make(chan *write, 1024), stored: make(chan stage),
 		closing: make(chan struct{}), ended: make(chan struct{}), failed: make(chan struct{}),
@@ -230,6 +235,9 @@ func (n *Node) start(ctx context.Context) error {
 	if err := guarded(n.log.path, func() error { return n.log.check(n.o.Types, last) }); err != nil {
 		return err
 	}
+	if err := n.log.Set(typesKey, []byte{byte(n.o.Types.Key), byte(n.o.Types.Value)}); err != nil {
+		return err
+	}
 	if n.state, err = newState(ctx, n.o.Types, n.o.Device); err != nil {
 		return err
 	}
@@ -271,6 +279,9 @@ func (n *Node) start(ctx context.Context) error {
 	n.workers.Go(n.snapshots)
 	return nil
 }
+
+// Types returns the types of keys and values.
+func (n *Node) Types() Types { return n.o.Types }
 
 func (n *Node) several() bool { return len(n.o.Peers) > 1 }
 

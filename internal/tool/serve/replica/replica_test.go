@@ -478,6 +478,38 @@ func TestTrailing(t *testing.T) {
 	require.EqualValues(t, 1, got)
 }
 
+// A folder keeps its types if the options say so, and an empty one gets those of the options.
+func TestTypesOfDir(t *testing.T) {
+	words := Types{keytype.Text, keytype.Float64}
+	dir := t.TempDir()
+	for _, x := range []struct {
+		o    Options
+		want Types
+	}{
+		{Options{Types: integers, KeyOfDir: true, ValueOfDir: true}, integers},
+		{Options{Types: words}, words}, // there are no entries yet
+		{Options{Types: integers, KeyOfDir: true, ValueOfDir: true}, words},
+		{Options{Types: Types{integers.Key, words.Value}, KeyOfDir: true}, words},
+		{Options{Types: Types{words.Key, integers.Value}, ValueOfDir: true}, words},
+		{Options{Types: words}, words},
+	} {
+		x.o.Dir = dir
+		n := open(t, x.o)
+		lead(t, n)
+		require.Equal(t, x.want, n.Types())
+		if x.want == words {
+			_, err := n.Write([]Op{{Kind: Set}}, [][]byte{[]byte("k")})
+			require.NoError(t, err)
+		}
+		require.NoError(t, n.Close())
+	}
+	for _, o := range []Options{{}, {KeyOfDir: true}, {ValueOfDir: true}} {
+		o.Dir, o.Types = dir, integers
+		_, err := Open(t.Context(), o)
+		require.ErrorAs(t, err, new(*TypesError))
+	}
+}
+
 // Entries and snapshots of another version are refused by that name.
 func TestVersion(t *testing.T) {
 	entry := integers.head(nil, 0, seed{})
