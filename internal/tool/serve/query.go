@@ -202,6 +202,9 @@ func (c *conn) answerSome(all []query) int {
 			err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) error {
 				for {
 					err := c.find(ctx, v, all, &r)
+					if err != nil {
+						drop(all)
+					}
 					if wide := errWide(0); len(all) == 1 || err != errFull && !errors.As(err, &wide) {
 						return err
 					}
@@ -210,7 +213,6 @@ func (c *conn) answerSome(all []query) int {
 			})
 		}
 		if err == errFull {
-			all[0].keys, all[0].values, all[0].records = nil, nil, nil
 			continue
 		}
 		for i := range all {
@@ -219,10 +221,17 @@ func (c *conn) answerSome(all []query) int {
 			} else {
 				c.answer(&all[i])
 			}
-			all[i].keys, all[i].values, all[i].records = nil, nil, nil
+			drop(all[i : i+1])
 		}
 		c.sendLarge()
 		return len(all)
+	}
+}
+
+// drop gives up what queries have found.
+func drop(all []query) {
+	for i := range all {
+		all[i].keys, all[i].values, all[i].records = nil, nil, nil
 	}
 }
 
