@@ -317,7 +317,10 @@ func (c *conn) flushOps() {
 	default:
 		answers, err = c.look()
 		for err == nil && !r.fits(c.weight(answers)) {
-			answers = nil
+			if answers = nil; len(c.replies) > 1 { // parts of a pipeline need less
+				c.flushHalves()
+				return
+			}
 			if err = r.wait(); err == nil {
 				answers, err = c.look()
 			}
@@ -341,6 +344,20 @@ func (c *conn) flushOps() {
 		c.sendLarge()
 	}
 	c.ops, c.texts, c.replies = c.ops[:0], c.texts[:0], c.replies[:0]
+}
+
+// flushHalves does the earlier replies of operations that only read before the later ones.
+func (c *conn) flushHalves() {
+	ops, texts, replies := c.ops, c.texts, c.replies
+	half, first := len(replies)/2, 0
+	for _, r := range replies[:half] {
+		first += r.n
+	}
+	c.ops, c.replies = ops[:first], replies[:half]
+	c.flushOps()
+	c.ops, c.texts, c.replies = ops[first:], texts, replies[half:]
+	c.flushOps()
+	c.ops, c.replies = ops[:0], replies[:0]
 }
 
 // look answers operations that only read.

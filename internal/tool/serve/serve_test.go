@@ -891,6 +891,15 @@ func TestRoomOfTexts(t *testing.T) {
 		require.True(t, x.s.held.TryAcquire(mostHeld))
 		require.Equal(t, x.want, bytesOf(c, all...)[0], x.command)
 		require.Equal(t, []string{":24"}, c.pipeline("DBSIZE"))
+		if x.command[0] == "MGET" { // parts of a pipeline need none
+			gets := [][]string{{"PING"}}
+			for _, k := range keys {
+				gets = append(gets, []string{"GET", k}, []string{"EXISTS", k}, []string{"MGET", k, "absent"})
+			}
+			for i, got := range bytesOf(c, gets...)[1:] {
+				require.Equal(t, []string{long, ":1", "[" + long + " nil]"}[i%3], got)
+			}
+		}
 		if x.command[0] == "MGET" || x.command[0] == "VK.RANGE" { // it waits until there is room
 			time.AfterFunc(100*time.Millisecond, func() { x.s.held.Release(mostHeld) })
 		} else {
