@@ -27,6 +27,8 @@ type serving struct {
 	node               string
 	peers              []string
 	key, value         keytype.Type
+	keyOfDir           bool // DIR says which, if it does
+	valueOfDir         bool
 	passwordFile       string
 	cert, certKey, ca  string
 	anyone             bool
@@ -45,7 +47,7 @@ func newServeCommand(g *global) *cobra.Command {
 		Long: `Serve answers clients of Redis from a dictionary of numbers, in order, or of texts.
 DIR keeps a log, in which each change is stored before it is answered, and
 snapshots. DIR is made if it is not there. Start it again with the same DIR to go
-on.
+on. It knows its types.
 
 With --peers, several servers have the same dictionary: three go on if one fails,
 five if two fail. Start each with the same list, and with its own address as
@@ -72,7 +74,10 @@ says what is promised.`,
       --peers 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379 \
       --tls-cert own.pem --tls-key own.key --tls-ca peers.pem`,
 		Args: takes("no arguments", 0, 0),
-		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context(), g) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			s.keyOfDir, s.valueOfDir = !c.Flags().Changed("key"), !c.Flags().Changed("value")
+			return s.run(c.Context(), g)
+		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -202,9 +207,9 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	}
 	s.o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: level}))
 	s.o.Version = "vkds " + version()
-	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, Name: cmp.Or(s.node, at),
-		Peers: s.peers, At: at, TLS: peers, Stale: s.stale, MaxKeys: s.maxKeys,
-		Rejoin: s.rejoin, Changes: s.changes}
+	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, KeyOfDir: s.keyOfDir,
+		ValueOfDir: s.valueOfDir, Name: cmp.Or(s.node, at), Peers: s.peers, At: at, TLS: peers, Stale: s.stale,
+		MaxKeys: s.maxKeys, Rejoin: s.rejoin, Changes: s.changes}
 	if !g.onHost() {
 		if r.Device, err = g.openGPU(); err != nil {
 			return err

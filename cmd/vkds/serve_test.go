@@ -19,8 +19,12 @@ func TestServe(t *testing.T) {
 		t.Skip("nobody asks a process of Windows to end")
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	for _, say := range []string{"SET 7 70\r\nQUIT\r\n", "GET 7\r\nVK.SNAPSHOT now\r\nQUIT\r\n"} {
-		c := command(t.Context(), "serve", "--data", dir, "--listen", "0", "--device", "none", "-q")
+	for _, say := range []string{"SET x 70\r\nQUIT\r\n", "GET x\r\nVK.SNAPSHOT now\r\nQUIT\r\n"} {
+		arguments := []string{"serve", "--data", dir, "--listen", "0", "--device", "none", "-q"}
+		if say[0] == 'S' { // later the folder says it
+			arguments = append(arguments, "--key", "text")
+		}
+		c := command(t.Context(), arguments...)
 		out, err := c.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, c.Start())
@@ -44,11 +48,11 @@ func TestServe(t *testing.T) {
 		require.NoError(t, c.Process.Signal(os.Interrupt))
 		require.NoError(t, c.Wait())
 	}
-	stdout, stderr, status := runTool("", "get", filepath.Join(dir, "exported", "now.vkds"), "7")
+	stdout, stderr, status := runTool("", "get", filepath.Join(dir, "exported", "now.vkds"), "x")
 	assert.Zero(t, status, stderr)
-	assert.Equal(t, "key,value\n7,70\n", stdout)
+	assert.Equal(t, "key,value\nx,70\n", stdout)
 	assert.Contains(t, refusal(t, "", "serve", "--data", dir, "--listen", "0", "--device", "none", "--key", "u64"),
-		"the data has keys of type i64 and values of type i64, not keys of type u64")
+		"the data has keys of type text and values of type i64, not keys of type u64")
 }
 
 func TestServeRefusals(t *testing.T) {

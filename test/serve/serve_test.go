@@ -261,15 +261,16 @@ func killedAlone(t *testing.T, flags []string) {
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	require.NoError(t, err)
 	for i, parts := range lines[2:] { // after its name
-		require.Equal(t, strconv.Itoa(i+1), parts[0])
-		n, err := strconv.ParseInt(parts[2], 10, 64)
+		require.Equal(t, []string{strconv.Itoa(i + 1), "set"}, parts[:2])
+		key := parts[2]
+		n, err := strconv.ParseInt(parts[3], 10, 64)
 		require.NoError(t, err)
-		if is, there := last[parts[1]]; there {
+		if is, there := last[key]; there {
 			require.Equal(t, is+1, n, "%v", parts)
 		} else {
 			require.Zero(t, n, "%v", parts)
 		}
-		last[parts[1]] = n
+		last[key] = n
 	}
 	for i := range clients {
 		require.GreaterOrEqual(t, last[strconv.Itoa(i)], counted[i])

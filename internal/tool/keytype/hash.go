@@ -20,10 +20,8 @@ type Hash func(text []byte) uint64
 type Hashes func(attempt int) Hash
 
 // Random returns a hash with a random seed, so that nobody can prepare texts that collide.
-func Random(int) Hash { return Seeded(rand.Uint64()) }
-
-// Seeded returns the hash of a seed, the same on all machines.
-func Seeded(seed uint64) Hash {
+func Random(int) Hash {
+	seed := rand.Uint64()
 	return func(text []byte) uint64 { return xxh3.HashSeed(text, seed) }
 }
 

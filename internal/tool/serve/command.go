@@ -117,10 +117,11 @@ func (c *conn) do(args [][]byte) {
 		}
 		c.flush()
 		c.s.large <- struct{}{}
+		c.large = true
 		x.do(c, args[1:])
 		c.flush()
+		c.leaveLarge()
 		c.args, c.ops, c.texts, c.keys, c.replies = nil, nil, nil, nil, nil
-		<-c.s.large
 	}
 }
 

@@ -45,6 +45,8 @@ type conn struct {
 	args [][]byte
 	text []byte // a value that is about to be sent
 
+	large bool // it has one of the places of those who do large commands
+
 	// What was asked and not yet answered: operations with their replies, or queries. Not both.
 	ops     []replica.Op
 	texts   [][]byte // of the operations: parts of the buffer
@@ -299,24 +301,32 @@ func (c *conn) flush() {
 // flushOps does operations, as one read if none of them writes, and otherwise as one write, reads and all.
 func (c *conn) flushOps() {
 	started, kind := time.Now(), read
+	r := room{s: c.s}
+	defer r.leave()
 	var answers []replica.Answer
 	var err error
 	switch {
 	case len(c.ops) == 0:
 	case slices.ContainsFunc(c.ops, func(op replica.Op) bool { return op.Kind != replica.Get }):
 		kind = write
-		answers, err = c.s.node.Write(c.ops, c.texts)
-	default:
-		c.keys = c.keys[:0]
-		for _, op := range c.ops {
-			c.keys = append(c.keys, op.Key)
+		if answers, err = c.s.node.Write(c.ops, c.texts); err == nil && !r.fits(c.weight(answers)) {
+			if err = r.wait(); err != nil {
+				err = &replica.UnknownError{Err: err}
+			}
 		}
-		ctx := context.Background() // it ends soon, and what the Node can't do, it says
-		err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
-			answers, err = v.Get(ctx, c.keys, c.texts)
-			return err
-		})
+	default:
+		answers, err = c.look()
+		for err == nil && !r.fits(c.weight(answers)) {
+			if answers = nil; len(c.replies) > 1 { // parts of a pipeline need less
+				c.flushHalves()
+				return
+			}
+			if err = r.wait(); err == nil {
+				answers, err = c.look()
+			}
+		}
 	}
+	c.leaveLarge()
 	if len(c.ops) > 0 {
 		c.s.metrics.batch(kind, len(c.ops), time.Since(started))
 	}
@@ -334,6 +344,65 @@ func (c *conn) flushOps() {
 		c.sendLarge()
 	}
 	c.ops, c.texts, c.replies = c.ops[:0], c.texts[:0], c.replies[:0]
+}
+
+// flushHalves does the earlier replies of operations that only read before the later ones.
+func (c *conn) flushHalves() {
+	ops, texts, replies := c.ops, c.texts, c.replies
+	half, first := len(replies)/2, 0
+	for _, r := range replies[:half] {
+		first += r.n
+	}
+	c.ops, c.replies = ops[:first], replies[:half]
+	c.flushOps()
+	c.ops, c.texts, c.replies = ops[first:], texts, replies[half:]
+	c.flushOps()
+	c.ops, c.replies = ops[:0], replies[:0]
+}
+
+// look answers operations that only read.
+func (c *conn) look() (answers []replica.Answer, err error) {
+	c.keys = c.keys[:0]
+	for _, op := range c.ops {
+		c.keys = append(c.keys, op.Key)
+	}
+	ctx := context.Background() // it ends soon, and what the Node can't do, it says
+	err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
+		answers, err = v.Get(ctx, c.keys, c.texts)
+		return err
+	})
+	return answers, err
+}
+
+// weight returns how many bytes answers hold that may be sent before all are written: those of large commands, and
+// texts.
+func (c *conn) weight(answers []replica.Answer) (bytes int64) {
+	if len(answers) <= mostOps && c.s.config.Types.Value != keytype.Text {
+		return 0
+	}
+	for _, r := range c.replies {
+		its := answers[:r.n]
+		answers = answers[r.n:]
+		if r.form != asValue && r.form != asValues && r.form != asOld {
+			continue
+		}
+		if r.n > mostOps {
+			bytes += largeBytes * int64(r.n)
+		}
+		for _, a := range its {
+			bytes += int64(len(a.Text))
+		}
+	}
+	return bytes
+}
+
+// leaveLarge gives the place of a large command back, if the connection has one. What it holds while its answers are
+// taken counts elsewhere.
+func (c *conn) leaveLarge() {
+	if c.large {
+		c.large = false
+		<-c.s.large
+	}
 }
 
 // keyText returns the text of an operation's key.

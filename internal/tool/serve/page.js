@@ -44,14 +44,25 @@
     }
 
     /**
+     * The sample up to so many before one with which its counters are compared: those of a server that was started anew
+     * begin at 0.
+     * @param {number} i @param {number} back
+     */
+    function earlier(i, back) {
+        const began = sum(samples[i], 'process_start_time_seconds');
+        let j = i;
+        while (j > 0 && i - j < back && sum(samples[j - 1], 'process_start_time_seconds') === began) j--;
+        return samples[j];
+    }
+
+    /**
      * What a counter grew by, a second, up to a sample.
      * @param {number} i @param {number} back @param {string} name @param {string} [label] @param {string} [value]
      */
     function rate(i, back, name, label, value) {
-        const now = samples[i], before = samples[Math.max(0, i - back)];
+        const now = samples[i], before = earlier(i, back);
         if (now === before) return 0;
-        const grown = sum(now, name, label, value) - sum(before, name, label, value);
-        return Math.max(0, grown * 1000 / (now.at - before.at)); // a server that was started anew begins at 0
+        return (sum(now, name, label, value) - sum(before, name, label, value)) * 1000 / (now.at - before.at);
     }
 
     /**
@@ -60,12 +71,12 @@
      * @param {number} part @param {string} name @param {string} [kind]
      */
     function quantile(part, name, kind) {
-        const now = samples[samples.length - 1], before = samples[Math.max(0, samples.length - 1 - BACK)];
+        const now = samples[samples.length - 1], before = earlier(samples.length - 1, BACK);
         /** @param {Sample} s @param {string} le */
         const below = (s, le) => s.all.reduce((n, m) => m.name === `${name}_bucket` && m.labels.get('le') === le &&
             (!kind || m.labels.get('kind') === kind) ? n + m.value : n, 0);
         const ends = [...new Set(now.all.filter(m => m.name === `${name}_bucket`).map(m => m.labels.get('le') || ''))];
-        const counts = ends.map(le => below(now, le) - (samples.length > 1 ? below(before, le) : 0));
+        const counts = ends.map(le => below(now, le) - (before === now ? 0 : below(before, le)));
         const total = counts[counts.length - 1];
         if (!(total > 0)) return NaN;
         const i = counts.findIndex(n => n >= part * total);

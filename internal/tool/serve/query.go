@@ -25,27 +25,12 @@ const (
 	mostQueries = 1 << 10 // of a batch
 	mostPairs   = 1 << 20 // of a range
 	mostScanned = 1 << 16 // pairs of one SCAN, and of VK.TOP
-	fewPairs    = 1 << 12 // of a batch, which don't count as memory
-
-	// mostHeld is how many pairs the answers of all connections have in memory at a time, besides those that have few.
-	mostHeld = 4 * mostPairs
+	mostPattern = 1 << 10 // bytes of a pattern
+	mostWork    = 1 << 26 // steps of one SCAN: the bytes of its keys by those of its pattern, or by fewSteps
+	fewSteps    = 32      // as many are bytes of a key worth without a pattern
+	mostDigits  = 32      // bytes of a key that is no text
+	fewPairs    = 1 << 12 // of a batch
 )
-
-var errRoom = fmt.Errorf("too many answers wait to be taken: ask for at most %d pairs at a time, or later", fewPairs)
-
-// room waits until the answers of all connections leave room for so many pairs, and returns what gives it back. Clients
-// that don't take their answers may hold it for long, so others are refused after a while.
-func (c *conn) room(pairs uint64) (leave func(), err error) {
-	if pairs <= fewPairs {
-		return func() {}, nil
-	}
-	ctx, cancel := context.WithTimeout(c.s.scanning, c.s.o.stalled)
-	defer cancel()
-	if c.s.held.Acquire(ctx, int64(pairs)) != nil {
-		return nil, cmp.Or(stopping(c.s.scanning), errRoom)
-	}
-	return func() { c.s.held.Release(int64(pairs)) }, nil
-}
 
 // stopping returns an error if the server no longer begins what takes long.
 func stopping(ctx context.Context) error {
@@ -94,6 +79,10 @@ func (c *conn) scan(args [][]byte) {
 		}
 		switch text := string(rest[1]); strings.ToUpper(string(rest[0])) {
 		case "MATCH":
+			if len(text) > mostPattern {
+				c.fail("ERR the pattern has %d bytes, more than %d", len(text), mostPattern)
+				return
+			}
 			q.pattern = text
 		case "COUNT":
 			n, err := integer(rest[1])
@@ -178,7 +167,7 @@ func (c *conn) neighbor(kind structures.Kind, args [][]byte) {
 	}
 }
 
-// errWide says how many pairs some ranges have, if there is no room for them.
+// errWide says how many pairs some ranges have, if these are too many.
 type errWide uint64
 
 func (n errWide) Error() string {
@@ -206,39 +195,66 @@ func (c *conn) flushQueries() {
 // answerSome answers the first of some queries, and returns how many.
 func (c *conn) answerSome(all []query) int {
 	ctx := context.Background()
-	for room := uint64(max(all[0].limit, fewPairs)); ; {
-		leave, err := c.room(room)
+	r := room{s: c.s}
+	defer r.leave()
+	for err := r.take(pairBytes * int64(all[0].limit)); ; err = r.wait() {
 		if err == nil {
-			n, wide := len(all), errWide(0)
-			err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
-				for err = answer(ctx, v, all[:n], room); errors.As(err, &wide) && n > 1; {
-					n /= 2
-					err = answer(ctx, v, all[:n], room)
+			err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) error {
+				for {
+					err := c.find(ctx, v, all, &r)
+					if err != nil {
+						drop(all)
+					}
+					if wide := errWide(0); len(all) == 1 || err != errFull && !errors.As(err, &wide) {
+						return err
+					}
+					all = all[:len(all)/2]
 				}
-				for i := range all[:n] {
-					all[i].records = v.Records(all[i].keys)
-				}
-				return err
 			})
-			all = all[:n]
-			if errors.As(err, &wide) && wide <= mostPairs { // it waits for room while others insert: an eighth more
-				leave()
-				room = min(uint64(wide)+uint64(wide)/8, mostPairs)
-				continue
-			}
-			defer leave()
+		}
+		if err == errFull {
+			continue
 		}
 		for i := range all {
-			if err != nil {
+			if err = cmp.Or(err, stopping(c.s.scanning)); err != nil {
 				c.refuse(err, nil)
 			} else {
 				c.answer(&all[i])
 			}
-			all[i].keys, all[i].values, all[i].records = nil, nil, nil
+			drop(all[i : i+1])
 		}
 		c.sendLarge()
 		return len(all)
 	}
+}
+
+// drop gives up what queries have found.
+func drop(all []query) {
+	for i := range all {
+		all[i].keys, all[i].values, all[i].records = nil, nil, nil
+	}
+}
+
+// find finds what queries ask for, with its texts, if there is room.
+func (c *conn) find(ctx context.Context, v replica.View, all []query, r *room) error {
+	if err := answer(ctx, v, all, r); err != nil {
+		return err
+	}
+	bytes := int64(0)
+	for i := range all {
+		q := &all[i]
+		if q.records = v.Records(q.keys); q.scan {
+			q.cut(c.s.config.Types.Key == keytype.Text)
+		}
+		bytes += pairBytes * int64(len(q.keys))
+		for _, x := range q.records[:min(len(q.records), len(q.keys))] {
+			bytes += int64(len(x.Key) + len(x.Value))
+		}
+	}
+	if !r.fits(bytes) {
+		return errFull
+	}
+	return nil
 }
 
 // sendLarge sends the answers if they are many, so that a connection has few bytes of them in memory. After the
@@ -249,9 +265,9 @@ func (c *conn) sendLarge() {
 	}
 }
 
-// answer answers queries by one batch. Ranges without a limit are counted by it, and listed by another call if they
-// have no more pairs than there is room for.
-func answer(ctx context.Context, v replica.View, all []query, room uint64) error {
+// answer answers queries by one batch. Ranges without a limit are counted by it, and listed by another call if there is
+// room for their pairs.
+func answer(ctx context.Context, v replica.View, all []query, room *room) error {
 	b := structures.Batch[uint64, uint64]{}
 	var at []int // the query of each operation
 	for i, q := range all {
@@ -299,8 +315,11 @@ func answer(ctx context.Context, v replica.View, all []query, room uint64) error
 	if len(ranges) == 0 {
 		return nil
 	}
-	if total > room {
+	switch {
+	case total > mostPairs:
 		return errWide(total)
+	case !room.fits(pairBytes * int64(total)):
+		return errFull
 	}
 	listed, err := v.Range(ctx, ranges)
 	if err != nil {
@@ -345,6 +364,25 @@ func (q *query) record(i int) (r replica.Record) {
 		r = q.records[i]
 	}
 	return r
+}
+
+// cut leaves so many keys of a SCAN that it ends soon, and no values. The next one goes on after them.
+func (q *query) cut(text bool) {
+	for i := range q.records {
+		q.records[i].Value = ""
+	}
+	work := 0
+	for i := range q.keys {
+		length := mostDigits
+		if text {
+			length = len(q.records[i].Key)
+		}
+		if work += length * max(fewSteps, len(q.pattern)); work > mostWork && i > 0 {
+			clear(q.records[min(i, len(q.records)):])
+			q.keys, q.records, q.limit = q.keys[:i], q.records[:min(i, len(q.records))], i
+			return
+		}
+	}
 }
 
 func (c *conn) scanned(q *query) {
@@ -419,12 +457,12 @@ func (c *conn) top(args [][]byte) {
 	}
 	best := &ranking{least: least}
 	c.flush() // its answers need room, too
-	leave, err := c.room(n)
-	if err != nil {
+	room := room{s: c.s}
+	defer room.leave()
+	if err := room.take(pairBytes * int64(n)); err != nil {
 		c.refuse(err, nil)
 		return
 	}
-	defer leave()
 	var records []replica.Record
 	err = c.alone(func(ctx context.Context, x replica.Snapshot) error {
 		for pairs, err := range x.Chunks(ctx) {
@@ -436,8 +474,13 @@ func (c *conn) top(args [][]byte) {
 			}
 		}
 		slices.SortFunc(best.pairs, best.compare)
+		bytes := pairBytes * int64(n)
 		for _, p := range best.pairs {
 			records = append(records, x.Record(p.Key))
+			bytes += int64(len(records[len(records)-1].Key))
+		}
+		if !room.fits(bytes) { // others would wait for it while it waits and reads all pairs again
+			return errRoom
 		}
 		return nil
 	})
@@ -472,18 +515,18 @@ func (c *conn) changes(args [][]byte) {
 		return
 	}
 	c.flush()
-	leave, err := c.room(most)
-	if err != nil {
+	room := room{s: c.s}
+	defer room.leave()
+	if err := room.take(pairBytes * int64(most)); err != nil {
 		c.refuse(err, nil)
 		return
 	}
-	defer leave()
 	var all []replica.Change
 	err = c.s.node.Read(context.Background(), c.readOnly, func(v replica.View) (err error) {
 		if last {
 			since = v.LastChange()
 		}
-		all, err = v.Changes(since, int(most))
+		all, err = v.Changes(since, int(most), mostOut)
 		return err
 	})
 	if err != nil {

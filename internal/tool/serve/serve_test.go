@@ -391,6 +391,62 @@ func TestTexts(t *testing.T) {
 	require.Equal(t, want, have)
 }
 
+// One SCAN has only so much work, whatever its pattern and its keys are. A server that stops leaves the others.
+func TestScanWork(t *testing.T) {
+	s, address := started(t, replica.Options{Types: texts}, Options{})
+	c := dial(t, address)
+	const n = 40
+	for i := range n {
+		bytesOf(c, []string{"SET", fmt.Sprint(strings.Repeat("a", replica.Longest-2), i+10), ""})
+	}
+	worst := "*" + strings.Repeat("a", mostPattern-2) + "b"
+	for _, x := range []struct {
+		match       []string
+		most, found int
+	}{{nil, 32, n}, {[]string{"MATCH", strings.Repeat("b", mostPattern/2)}, 2, 0}, {[]string{"MATCH", "*1?"}, 32, 10}} {
+		cursor, calls, found := "0", 0, 0
+		for cursor != "0" || calls == 0 {
+			all := redcon.AppendArray(nil, 4+len(x.match))
+			for _, w := range append([]string{"SCAN", cursor, "COUNT", "1000"}, x.match...) {
+				all = redcon.AppendBulkString(all, w)
+			}
+			_, err := c.conn.Write(all)
+			require.NoError(t, err)
+			parts := c.array()
+			cursor = string(parts[0].Data)
+			parts[1].ForEach(func(redcon.RESP) bool {
+				found++
+				return true
+			})
+			calls++
+		}
+		require.Equal(t, (n+x.most-1)/x.most, calls)
+		require.Equal(t, x.found, found)
+	}
+	got := bytesOf(c, []string{"SCAN", "0", "MATCH", worst + "b"})
+	require.Equal(t, []string{"-ERR the pattern has 1025 bytes, more than 1024"}, got)
+
+	var scans [][]string
+	for range 300 {
+		scans = append(scans, []string{"SCAN", "0", "COUNT", "2", "MATCH", worst})
+	}
+	time.AfterFunc(200*time.Millisecond, s.cancel)
+	began := time.Now()
+	require.Equal(t, "-CLUSTERDOWN the server is stopping", bytesOf(c, scans...)[299])
+	require.Less(t, time.Since(began), 10*time.Second)
+
+	_, address = started(t, replica.Options{}, Options{})
+	c = dial(t, address)
+	var sets strings.Builder
+	for i := range mostScanned {
+		fmt.Fprintf(&sets, " %d 1", i)
+	}
+	c.pipeline("MSET" + sets.String())
+	says(t, c, [2]string{"SCAN 0 COUNT 65537 MATCH 7", fmt.Sprintf("[%d [7]]", uint64(1<<63+mostScanned))},
+		[2]string{"SCAN 0 COUNT 65537 MATCH " + worst,
+			fmt.Sprintf("[%d []]", uint64(1<<63+mostWork/mostDigits/mostPattern))})
+}
+
 // bytesOf sends commands of any bytes.
 func bytesOf(c *caller, commands ...[]string) (replies []string) {
 	var all []byte
@@ -724,32 +780,60 @@ func TestLargeCommands(t *testing.T) {
 	<-s.large
 }
 
+// Nor do they wait for a client that doesn't take its answer.
+func TestLargeAnswers(t *testing.T) {
+	s, address := started(t, replica.Options{Types: texts}, Options{})
+	c := dial(t, address)
+	bytesOf(c, []string{"SET", "k", strings.Repeat("x", 1000)})
+	mget := redcon.AppendArray(nil, mostOps+1)
+	mget = redcon.AppendBulkString(mget, "MGET")
+	for range mostOps {
+		mget = redcon.AppendBulkString(mget, "k")
+	}
+	for range 3 {
+		_, err := dial(t, address).conn.Write(mget)
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool {
+		const two = mostHeld - 2*mostOfOne
+		if s.held.TryAcquire(two) {
+			s.held.Release(two)
+			return false
+		}
+		return true
+	}, 5*time.Second, time.Millisecond, "all three have begun")
+	require.Equal(t, []string{fmt.Sprint(":", mostOps)}, c.pipeline("EXISTS"+strings.Repeat(" k", mostOps)))
+	_, err := c.conn.Write(mget)
+	require.NoError(t, err)
+	require.Len(t, c.array(), mostOps)
+}
+
 // The pairs of large answers share memory: who finds none waits, and is refused after a while. Small answers don't
 // wait.
 func TestRoom(t *testing.T) {
 	s, address := started(t, replica.Options{}, Options{stalled: 500 * time.Millisecond})
 	c := dial(t, address)
-	var sets []string
-	for i := range 6000 {
-		sets = append(sets, fmt.Sprintf("SET %d %d", i, i))
+	var sets strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&sets, " %d %d", i, i)
 	}
-	c.pipeline(sets...)
+	c.pipeline("MSET" + sets.String())
 	require.True(t, s.held.TryAcquire(mostHeld))
 	few := []string{"VK.RANGE 1 2", "SCAN 0 COUNT 1000 MATCH 1", "VK.TOP 1"}
-	many := []string{"VK.RANGE 1 5000", "VK.RANGE - + LIMIT 5000", "SCAN 0 COUNT 5000", "VK.TOP 5000"}
-	require.Equal(t, []string{"[1 1 2 2]", "[9223372036854776808 [1]]", "[5999 5999]"}, c.pipeline(few...))
+	many := []string{"VK.RANGE 1 17000", "VK.RANGE - + LIMIT 17000", "SCAN 0 COUNT 17000", "VK.TOP 17000"}
+	require.Equal(t, []string{"[1 1 2 2]", "[9223372036854776808 [1]]", "[19999 19999]"}, c.pipeline(few...))
 	for _, q := range many {
 		require.Equal(t, []string{"-ERR " + errRoom.Error(), "[1 1]"}, c.pipeline(q, "VK.RANGE 1 1"), q)
 	}
 	for _, q := range many {
 		time.AfterFunc(100*time.Millisecond, func() { s.held.Release(mostHeld) })
 		got := c.pipeline(q)[0]
-		require.GreaterOrEqual(t, strings.Count(got, " "), 4999, "%s: %s", q, got)
+		require.GreaterOrEqual(t, strings.Count(got, " "), 16_999, "%s: %s", q, got)
 		require.Eventually(t, func() bool { return s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
 			"all is given back")
 	}
 	top, scanned := dial(t, address), make(chan string, 1)
-	go func() { scanned <- top.pipeline("VK.TOP 5000")[0] }()
+	go func() { scanned <- top.pipeline("VK.TOP 17000")[0] }()
 	time.Sleep(100 * time.Millisecond)
 	require.Contains(t, c.pipeline("VK.SNAPSHOT meanwhile")[0], "meanwhile.vkds")
 	require.Empty(t, scanned, "others read all pairs while it waits for room")
@@ -762,6 +846,92 @@ func TestRoom(t *testing.T) {
 	large := &conn{s: s, net: theirs}
 	large.pairs(&query{keys: make([]uint64, mostPairs/4), values: make([]uint64, mostPairs/4)})
 	require.Less(t, cap(large.out), 2*mostOut, "answers are sent while they are written")
+}
+
+// So do texts, which may be those of few pairs, in every answer that isn't in the connection's own buffer at once.
+func TestRoomOfTexts(t *testing.T) {
+	const n = 24
+	long := strings.Repeat("x", replica.Longest)
+	fill := func(c *caller, key func(i int) string) (keys []string) {
+		for i := range n {
+			keys = append(keys, key(i))
+		}
+		for _, k := range keys {
+			bytesOf(c, []string{"SET", k, long})
+		}
+		return keys
+	}
+	o := Options{stalled: 300 * time.Millisecond}
+	s, address := started(t, replica.Options{Types: texts}, o)
+	numbers, other := started(t, replica.Options{Types: replica.Types{Key: keytype.Int64, Value: keytype.Text}}, o)
+	names, third := started(t, replica.Options{Types: replica.Types{Key: keytype.Text, Value: keytype.Int64}}, o)
+	keys := fill(dial(t, address), func(i int) string { return fmt.Sprint("k", i) })
+	fill(dial(t, other), strconv.Itoa)
+	for i := range n {
+		bytesOf(dial(t, third), []string{"SET", fmt.Sprint(i+10, long[2:]), strconv.Itoa(i)})
+	}
+	const refused = "-ERR too many answers wait to be taken: ask for less at a time, or later"
+	for _, x := range []struct {
+		s       *Server
+		address string
+		want    string
+		command []string
+	}{
+		{s, address, refused, append([]string{"MGET"}, keys...)},
+		{s, address, "-UNKNOWN it may have been done or not: " + refused[5:], []string{"SET", keys[0], "v"}},
+		{numbers, other, refused, []string{"VK.RANGE", "-", "+"}},
+		{names, third, refused, []string{"VK.TOP", "24"}},
+	} {
+		c, all := dial(t, x.address), [][]string{x.command}
+		if x.command[0] == "SET" { // what is read beside a write is part of it
+			for _, k := range keys {
+				all = append(all, []string{"GET", k})
+			}
+		}
+		require.True(t, x.s.held.TryAcquire(mostHeld))
+		require.Equal(t, x.want, bytesOf(c, all...)[0], x.command)
+		require.Equal(t, []string{":24"}, c.pipeline("DBSIZE"))
+		if x.command[0] == "MGET" { // parts of a pipeline need none
+			gets := [][]string{{"PING"}}
+			for _, k := range keys {
+				gets = append(gets, []string{"GET", k}, []string{"EXISTS", k}, []string{"MGET", k, "absent"})
+			}
+			for i, got := range bytesOf(c, gets...)[1:] {
+				require.Equal(t, []string{long, ":1", "[" + long + " nil]"}[i%3], got)
+			}
+		}
+		if x.command[0] == "MGET" || x.command[0] == "VK.RANGE" { // it waits until there is room
+			time.AfterFunc(100*time.Millisecond, func() { x.s.held.Release(mostHeld) })
+		} else {
+			x.s.held.Release(mostHeld)
+		}
+		require.GreaterOrEqual(t, len(strings.Join(bytesOf(c, all...), "")), (n-1)*replica.Longest, x.command)
+		require.Eventually(t, func() bool { return x.s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
+			"all is given back")
+		x.s.held.Release(mostHeld)
+	}
+
+	// An answer of large texts that isn't taken counts, and that to a follower of changes has a bound.
+	c := dial(t, address)
+	all := redcon.AppendArray(nil, 1+100*n)
+	all = redcon.AppendBulkString(all, "MGET")
+	for range 100 {
+		for _, k := range keys {
+			all = redcon.AppendBulkString(all, k)
+		}
+	}
+	_, err := c.conn.Write(all)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		if s.held.TryAcquire(mostHeld) {
+			s.held.Release(mostHeld)
+			return false
+		}
+		return true
+	}, 5*time.Second, time.Millisecond)
+	got := dial(t, address).pipeline("VK.CHANGES 0", "VK.CHANGES 15 LIMIT 1")
+	require.True(t, strings.HasPrefix(got[0], "[:15 k0 x"), "%.20s", got[0])
+	require.True(t, strings.HasPrefix(got[1], "[:16 k15 x"), "%.20s", got[1])
 }
 
 func TestTooManyClients(t *testing.T) {

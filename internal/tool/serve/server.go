@@ -57,7 +57,7 @@ type Server struct {
 	served   sync.WaitGroup
 	scans    chan struct{} // has room for those who read all pairs
 	// Over all connections, memory has a bound by these: large has room for those who do large commands, and held for
-	// the pairs of answers.
+	// the bytes of answers.
 	large chan struct{}
 	held  *semaphore.Weighted
 }
@@ -74,6 +74,7 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	if s.node, err = replica.Open(ctx, r); err != nil {
 		return nil, err
 	}
+	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
 	s.metrics.watch(s)
 	return s, nil

@@ -14,11 +14,11 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// feed writes changes to a file as they are applied: CSV with the number of the change, the key, and the value, which
-// is empty if the key was deleted. A file begins with a line of number 0 that has no key; its value is the name of the
-// file, a number made by chance. If the file lacks changes that are no longer in the log, the same line comes again:
-// all before it is void. Then come all pairs, each with number 0, and a line with only the number of the last change
-// that they have. A text stands in quotes, also an empty one, so that it is told from what is left empty.
+// feed writes changes to a file as they are applied: CSV with the number of the change, the operation (set or
+// delete), the key, and the value that is set. A file begins with a line of number 0 and operation begin; its value is
+// the name of the file, a number made by chance. If the file lacks changes that are no longer in the log, the same line
+// comes again: all before it is void. Then come all pairs, each set with number 0, and a line of operation last, with
+// the number of the last change that they have. A text stands in quotes, because it may have any bytes.
 //
 // The log's store has the name, and how long the file was when the disk last had all of it. At the start the file is
 // cut there, and the log has what comes next. The file is locked while it is written.
@@ -35,7 +35,10 @@ type feed struct {
 // feedKey is where the folder remembers the file's name, its length, and the number of its last change.
 var feedKey = []byte("vkds.changes")
 
-func feedHead(name uint64) string { return fmt.Sprintf("change,key,value\n0,,%d\n", name) }
+// feedBegin is the line before which all is void.
+func feedBegin(name uint64) string { return fmt.Sprintf("0,begin,,%d\n", name) }
+
+func feedHead(name uint64) string { return "change,op,key,value\n" + feedBegin(name) }
 
 // openFeed opens the file, or makes it. A file that has something is refused unless it is the one that this folder has
 // written last.
@@ -117,7 +120,11 @@ func (f *feed) put(number uint64, c Change) error {
 	if c.Text != nil {
 		text = *c.Text
 	}
-	f.line = appendField(append(f.line, ','), f.types.Key, c.Key, text.Key)
+	op := ",set,"
+	if c.Deleted {
+		op = ",delete,"
+	}
+	f.line = appendField(append(f.line, op...), f.types.Key, c.Key, text.Key)
 	if f.line = append(f.line, ','); !c.Deleted {
 		f.line = appendField(f.line, f.types.Value, c.Value, text.Value)
 	}
@@ -147,7 +154,7 @@ func (f *feed) restored(ctx context.Context, s *state) error {
 	if f.last >= last {
 		return nil
 	}
-	if _, err := fmt.Fprintf(f.w, "0,,%d\n", f.name); err != nil {
+	if _, err := f.w.WriteString(feedBegin(f.name)); err != nil {
 		return err
 	}
 	pairs, err := s.snapshot(ctx)
@@ -166,7 +173,7 @@ func (f *feed) restored(ctx context.Context, s *state) error {
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(f.w, "%d,,\n", last); err != nil {
+	if _, err := fmt.Fprintf(f.w, "%d,last,,\n", last); err != nil {
 		return err
 	}
 	f.last = last

@@ -1,6 +1,9 @@
 package replica
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Change is a key's new value, or its end. Changes have numbers, from 1 on and without gaps, that are the same on every
 // member. Operations of one entry on the same key are one change. A new deadline is none.
@@ -47,7 +50,7 @@ type history struct {
 
 func (h *history) last() uint64 { return h.before + uint64(len(h.of)) }
 
-// add adds a change. It never changes what since has returned.
+// add adds a change.
 func (h *history) add(c Change) {
 	h.bytes += c.bytes()
 	if h.of = append(h.of, c); len(h.of) > 2*mostChanges || h.bytes > mostChanged {
@@ -65,8 +68,8 @@ func (h *history) forget() {
 	h.of = append(make([]Change, 0, min(2*len(h.of), 2*mostChanges+1)), h.of[n:]...)
 }
 
-// since returns changes after one, at most so many.
-func (h *history) since(number uint64, most int) ([]Change, error) {
+// since returns changes after one, at most so many, and with at most so many bytes of texts unless one has more.
+func (h *history) since(number uint64, most, bytes int) ([]Change, error) {
 	if number < h.before {
 		return nil, &GoneError{h.before + 1}
 	}
@@ -74,5 +77,12 @@ func (h *history) since(number uint64, most int) ([]Change, error) {
 		return nil, &AheadError{number, h.last()}
 	}
 	all := h.of[number-h.before:]
-	return all[:min(most, len(all)):min(most, len(all))], nil
+	all = all[:min(most, len(all))]
+	for i, c := range all {
+		if bytes -= c.bytes(); bytes < 0 && i > 0 {
+			all = all[:i]
+			break
+		}
+	}
+	return slices.Clone(all), nil // which doesn't keep the others in memory
 }

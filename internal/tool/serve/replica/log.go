@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -131,6 +132,24 @@ func (l *log) recall(key []byte) ([]byte, error) {
 	return value, err
 }
 
+// typesKey is where the folder remembers its types.
+var typesKey = []byte("vkds.types")
+
+// types puts those that the folder remembers in the place of options that leave them to it.
+func (l *log) types(o *Options) error {
+	have, err := l.recall(typesKey)
+	if err != nil || len(have) != 2 {
+		return err
+	}
+	if o.KeyOfDir {
+		o.Types.Key = keytype.Type(have[0])
+	}
+	if o.ValueOfDir {
+		o.Types.Value = keytype.Type(have[1])
+	}
+	return nil
+}
+
 // number returns what SetUint64 has written, or 0.
 func (l *log) number(key []byte) (uint64, error) {
 	value, err := l.GetUint64(key)
@@ -207,8 +226,9 @@ func (l *log) check(types Types, snapshot uint64) error {
 
 func (l *log) damaged(index uint64, err error) error {
 	var types *TypesError
+	var version *VersionError
 	var known *DamagedError
-	if errors.As(err, &types) || errors.As(err, &known) {
+	if errors.As(err, &types) || errors.As(err, &version) || errors.As(err, &known) {
 		return err
 	}
 	return &DamagedError{l.path, fmt.Errorf("entry %d: %w", index, err)}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +30,8 @@ type Options struct {
 	Dir    string // its folder; made if it is not there
 	Types  Types
 	Device *vk.Device // nil: the host's memory
+	// KeyOfDir and ValueOfDir say that a folder that has types keeps its type of keys, and of values.
+	KeyOfDir, ValueOfDir bool
 	// Name is the address at which clients reach this member, and Peers has those of all. No Peers: there is only one.
 	Name  string
 	Peers []string
@@ -137,8 +138,8 @@ const (
 type Node struct {
 	o     Options
 	state *state
-	feed  *feed  // nil: none
-	seed  uint64 // that this member puts into entries
+	feed  *feed // nil: none
+	seed  seed  // that this member puts into entries
 	log   *log
 	raft  *raft.Raft
 	close func() error // closes the transport
@@ -162,7 +163,7 @@ type Node struct {
 
 // Open reads what the folder has and starts a member. A single one has then applied all that its log has; others may
 // know no leader yet. One that rejoins has met all others. Errors: *DamagedError, *StorageError, *TypesError,
-// *PeersError, *LostError, and those of the system and of the device.
+// *VersionError, *PeersError, *LostError, and those of the system and of the device.
 func Open(ctx context.Context, o Options) (*Node, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.clock == nil {
@@ -181,7 +182,10 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{o: o, log: log, seed: 1 + rand.Uint64N(math.MaxUint64),
+	if err := guarded(log.path, func() error { return log.types(&o) }); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	n := &Node{o: o, log: log, seed: newSeed(),
 		writes: make(chan *write, 1024), stored: make(chan stage),
 		closing: make(chan struct{}), ended: make(chan struct{}), failed: make(chan struct{}),
 		compact: make(chan struct{}, 1), close: func() error { return nil }}
@@ -231,6 +235,9 @@ func (n *Node) start(ctx context.Context) error {
 	if err := guarded(n.log.path, func() error { return n.log.check(n.o.Types, last) }); err != nil {
 		return err
 	}
+	if err := n.log.Set(typesKey, []byte{byte(n.o.Types.Key), byte(n.o.Types.Value)}); err != nil {
+		return err
+	}
 	if n.state, err = newState(ctx, n.o.Types, n.o.Device); err != nil {
 		return err
 	}
@@ -272,6 +279,9 @@ func (n *Node) start(ctx context.Context) error {
 	n.workers.Go(n.snapshots)
 	return nil
 }
+
+// Types returns the types of keys and values.
+func (n *Node) Types() Types { return n.o.Types }
 
 func (n *Node) several() bool { return len(n.o.Peers) > 1 }
 
@@ -416,6 +426,7 @@ func (m *machine) Apply(entry *raft.Log) any {
 			return m.Err()
 		}
 	}
+	m.state.work.forget()
 	pairs, texts := int(m.state.count.Load()), 0
 	if m.state.texts != nil {
 		texts = m.state.texts.bytes

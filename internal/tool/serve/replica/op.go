@@ -81,25 +81,32 @@ func (e *TypesError) Error() string {
 }
 
 // version is the first byte of entries and of snapshots.
-const version = 2
+const version = 3
+
+// VersionError says that a folder is of another version of the log.
+type VersionError struct{ Have byte }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the data is of version %d of the log, and this program reads only version %d", e.Have, version)
+}
 
 const headerBytes = 3 + 8
 
 // entry is what an entry of the log has.
 type entry struct {
-	now   int64  // the leader's time
-	seed  uint64 // of the hash of texts, if this is the first entry
+	now   int64 // the leader's time
+	seed  seed  // of the hash of texts, if this is the first entry
 	ops   []Op
 	texts [][]byte
 }
 
 // head appends how an entry begins: a version, the types, the leader's time and, if there are texts, a seed. All
 // numbers are little-endian.
-func (t Types) head(to []byte, now int64, seed uint64) []byte {
+func (t Types) head(to []byte, now int64, s seed) []byte {
 	to = append(to, version, byte(t.Key), byte(t.Value))
 	to = binary.LittleEndian.AppendUint64(to, uint64(now))
 	if t.text() {
-		to = binary.LittleEndian.AppendUint64(to, seed)
+		to = s.append(to)
 	}
 	return to
 }
@@ -154,7 +161,7 @@ func (t Types) decode(data []byte) (e entry, err error) {
 		return entry{}, fmt.Errorf("%d bytes are too few", len(data))
 	}
 	if data[0] != version {
-		return entry{}, fmt.Errorf("it has version %d, not %d", data[0], version)
+		return entry{}, &VersionError{data[0]}
 	}
 	if have := (Types{keytype.Type(data[1]), keytype.Type(data[2])}); have != t {
 		return entry{}, &TypesError{have, t}
@@ -162,7 +169,9 @@ func (t Types) decode(data []byte) (e entry, err error) {
 	e.now = int64(binary.LittleEndian.Uint64(data[3:]))
 	r := reader{rest: data[headerBytes:]}
 	if t.text() {
-		e.seed = r.word()
+		if e.seed = (seed{r.word(), r.word()}); e.seed == (seed{}) && !r.short {
+			return entry{}, errSeed
+		}
 	}
 	e.ops = make([]Op, 0, len(r.rest)/17+1) // most are Set
 	for len(r.rest) > 0 {

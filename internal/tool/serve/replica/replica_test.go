@@ -125,7 +125,7 @@ func TestState(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(rt, "entries") {
 			now, ops := rapid.Int64Range(1, 40).Draw(rt, "now"), drawOps(rt)
 			own, texts := x.texts(ops)
-			e, err := types.decode(types.encode(types.head(nil, now, 7), own, texts))
+			e, err := types.decode(types.encode(types.head(nil, now, seed{7}), own, texts))
 			require.NoError(rt, err)
 			answers, err := s.apply(ctx, e)
 			require.NoError(rt, err)
@@ -133,7 +133,7 @@ func TestState(t *testing.T) {
 			if expected := want.apply(now, ops); len(ops) > 0 {
 				require.Equal(rt, expected, answers)
 			}
-			changes, err := s.changes.since(number, math.MaxInt)
+			changes, err := s.changes.since(number, math.MaxInt, math.MaxInt)
 			require.NoError(rt, err)
 			for _, c := range changes {
 				key, value := x.change(c)
@@ -191,7 +191,7 @@ func TestHistory(t *testing.T) {
 	for i := range uint64(2*mostChanges + 10) {
 		h.add(Change{Key: i})
 		if i == 20 {
-			got, err := h.since(10, 3)
+			got, err := h.since(10, 3, 0)
 			require.NoError(t, err)
 			require.Equal(t, []Change{{Key: 5}, {Key: 6}, {Key: 7}}, got)
 			early = got
@@ -201,17 +201,23 @@ func TestHistory(t *testing.T) {
 	require.EqualValues(t, 2*mostChanges+15, h.last())
 	for number, want := range map[uint64]bool{0: false, 5 + mostChanges - 1: false, 5 + mostChanges: true,
 		2*mostChanges + 15: true, 2*mostChanges + 16: false} {
-		got, err := h.since(number, 1)
+		got, err := h.since(number, 1, 0)
 		if require.Equal(t, want, err == nil, "since %d", number); err == nil && number < h.last() {
 			require.Equal(t, []Change{{Key: number - 5}}, got)
 		}
 	}
+	long := history{of: []Change{{Key: 1, Text: &Record{"12345", "123456"}}, {Text: &Record{"123456", "1234"}}, {}}}
+	for bytes, want := range map[int]int{0: 1, 11: 1, 20: 1, 21: 3} {
+		got, err := long.since(0, 9, bytes)
+		require.NoError(t, err)
+		require.Equal(t, []int{want, want}, []int{len(got), cap(got)})
+	}
 	var gone *GoneError
-	_, err := h.since(5+mostChanges-1, 1)
+	_, err := h.since(5+mostChanges-1, 1, 0)
 	require.ErrorAs(t, err, &gone)
 	require.EqualValues(t, 6+mostChanges, gone.First)
 	var ahead *AheadError
-	_, err = h.since(2*mostChanges+16, 1)
+	_, err = h.since(2*mostChanges+16, 1, 0)
 	require.ErrorAs(t, err, &ahead, "it may come yet")
 	require.EqualValues(t, 2*mostChanges+15, ahead.Last)
 }
@@ -263,7 +269,7 @@ var eachTypes = []Types{integers, {keytype.Text, keytype.Int64}, {keytype.Int64,
 func FuzzEntry(f *testing.F) {
 	for _, types := range eachTypes {
 		ops, texts := wording{types}.texts([]Op{{Kind: Set, Key: 1, Value: 2, Deadline: 3}, {Kind: Delete, Key: 1}, {}})
-		f.Add(types.encode(types.head(nil, 7, 9), ops, texts))
+		f.Add(types.encode(types.head(nil, 7, seed{9}), ops, texts))
 	}
 	f.Add([]byte{1, 3, 3})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -472,17 +478,57 @@ func TestTrailing(t *testing.T) {
 	require.EqualValues(t, 1, got)
 }
 
+// A folder keeps its types if the options say so, and an empty one gets those of the options.
+func TestTypesOfDir(t *testing.T) {
+	words := Types{keytype.Text, keytype.Float64}
+	dir := t.TempDir()
+	for _, x := range []struct {
+		o    Options
+		want Types
+	}{
+		{Options{Types: integers, KeyOfDir: true, ValueOfDir: true}, integers},
+		{Options{Types: words}, words}, // there are no entries yet
+		{Options{Types: integers, KeyOfDir: true, ValueOfDir: true}, words},
+		{Options{Types: Types{integers.Key, words.Value}, KeyOfDir: true}, words},
+		{Options{Types: Types{words.Key, integers.Value}, ValueOfDir: true}, words},
+		{Options{Types: words}, words},
+	} {
+		x.o.Dir = dir
+		n := open(t, x.o)
+		lead(t, n)
+		require.Equal(t, x.want, n.Types())
+		if x.want == words {
+			_, err := n.Write([]Op{{Kind: Set}}, [][]byte{[]byte("k")})
+			require.NoError(t, err)
+		}
+		require.NoError(t, n.Close())
+	}
+	for _, o := range []Options{{}, {KeyOfDir: true}, {ValueOfDir: true}} {
+		o.Dir, o.Types = dir, integers
+		_, err := Open(t.Context(), o)
+		require.ErrorAs(t, err, new(*TypesError))
+	}
+}
+
 // Entries and snapshots of another version are refused by that name.
 func TestVersion(t *testing.T) {
-	entry := integers.head(nil, 0, 0)
+	entry := integers.head(nil, 0, seed{})
 	entry[0] = 1
 	_, err := integers.decode(entry)
-	require.ErrorContains(t, err, "it has version 1, not 2")
+	require.ErrorContains(t, err, "the data is of version 1 of the log, and this program reads only version 3")
 	s, err := newState(t.Context(), integers, nil)
 	require.NoError(t, err)
 	defer s.close()
 	old := append([]byte{1, byte(integers.Key), byte(integers.Value)}, make([]byte, 64)...) // it had no changes
-	require.ErrorContains(t, s.restore(t.Context(), bytes.NewReader(old)), "it has version 1, not 2")
+	require.ErrorAs(t, s.restore(t.Context(), bytes.NewReader(old)), new(*VersionError))
+
+	o := Options{Dir: t.TempDir(), Types: integers}
+	l, err := openLog(filepath.Join(o.Dir, "log.db"))
+	require.NoError(t, err)
+	require.NoError(t, l.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogCommand, Data: entry}))
+	require.NoError(t, l.Close())
+	_, err = Open(t.Context(), o)
+	require.EqualError(t, err, "the data is of version 1 of the log, and this program reads only version 3")
 }
 
 // A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/hashicorp/raft"
@@ -22,7 +21,7 @@ type stored struct {
 	clock     int64
 	changes   uint64
 	deadlines *btree.Map[uint64, int64]
-	seed      uint64 // of the hash of texts
+	seed      seed // of the hash of texts
 	pairs     Snapshot
 }
 
@@ -85,7 +84,7 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 		return err
 	}
 	if head[0] != version {
-		return fmt.Errorf("it has version %d, not %d", head[0], version)
+		return &VersionError{head[0]}
 	}
 	if have := (Types{keytype.Type(head[1]), keytype.Type(head[2])}); have != s.types {
 		return &TypesError{have, s.types}
@@ -100,9 +99,9 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 	}
 	var texts *texts
 	if s.texts != nil {
-		texts = newTexts()
+		texts = newTexts(s.types)
 		texts.hashes = s.texts.hashes
-		if err := texts.read(r, s.types); err != nil {
+		if err := texts.read(r); err != nil {
 			return err
 		}
 	}

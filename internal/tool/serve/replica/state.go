@@ -43,7 +43,7 @@ func newState(ctx context.Context, types Types, device *vk.Device) (*state, erro
 	}
 	var texts *texts
 	if types.text() {
-		texts = newTexts()
+		texts = newTexts(types)
 	}
 	return s, s.replace(ctx, pairs, newDeadlines(), texts, 0, 0)
 }
@@ -109,9 +109,15 @@ func (w *work) reset() {
 		w.at, w.fresh = map[uint64]int{}, map[uint64]string{}
 	}
 	clear(w.at)
-	clear(w.fresh)
 	w.keys, w.slots = w.keys[:0], w.slots[:0]
 	w.insert, w.value, w.remove, w.changes = w.insert[:0], w.value[:0], w.remove[:0], w.changes[:0]
+}
+
+// forget gives up texts, which may be long.
+func (w *work) forget() {
+	clear(w.slots)
+	clear(w.changes)
+	clear(w.fresh)
 }
 
 func (w *work) add(key uint64) {
@@ -129,9 +135,12 @@ func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
 	clock, ops := max(s.clock, e.now), e.ops
 	w := &s.work
 	w.reset()
-	if s.texts != nil {
+	if s.texts != nil && s.texts.seed == (seed{}) {
+		s.mu.Lock() // readers hash, too
 		s.texts.begin(e.seed)
+		s.mu.Unlock()
 	}
+	s.tidy()
 	s.deadlines.passed(clock, mostExpired, w.add)
 	for i := range ops {
 		if s.types.Key == keytype.Text {
@@ -168,6 +177,18 @@ func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
 		}
 	}
 	return answers, s.commit(ctx, clock)
+}
+
+// tidy gives back the memory of texts that are gone. Readers go on meanwhile.
+func (s *state) tidy() {
+	if s.texts == nil {
+		return
+	}
+	if all := s.texts.tidied(); all != nil {
+		s.mu.Lock()
+		s.texts.of, s.texts.gone = all, 0
+		s.mu.Unlock()
+	}
 }
 
 // record returns what of a key's pair is text.
@@ -389,10 +410,10 @@ func (s *state) snapshot(ctx context.Context) (x Snapshot, err error) {
 	return x, err
 }
 
-// Changes returns changes after one, at most so many. The caller must not write to them. Errors: *GoneError and
-// *AheadError.
-func (v View) Changes(since uint64, most int) ([]Change, error) {
-	return v.s.changes.since(since, most)
+// Changes returns changes after one, at most so many, and with at most so many bytes of texts unless one has more.
+// Errors: *GoneError and *AheadError.
+func (v View) Changes(since uint64, most, bytes int) ([]Change, error) {
+	return v.s.changes.since(since, most, bytes)
 }
 
 // LastChange returns the number of the last change.

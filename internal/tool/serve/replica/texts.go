@@ -2,11 +2,14 @@ package replica
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
 
+	"github.com/dchest/siphash"
 	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -17,32 +20,66 @@ const Longest = 64 << 10
 // Record has what of a pair is text. The rest of the pair is in words.
 type Record struct{ Key, Value string }
 
+var errSeed = errors.New("the seed of its texts is 0")
+
 // texts has the Record of each pair, by the word of its key, if keys or values are text. The dictionary has the words.
 //
 // The word of a key that is text is its hash. If another key has that word when the key comes, the key gets the next
 // free word, and keeps it. A key is compared with that of its word, so answers are exact, whatever collides. All
 // members have the same words, because the first entry of the log brings the seed of the hash: so a cursor of SCAN is
-// of use on each of them. The seed is made by chance. That keeps nobody from preparing keys that collide if he may use
-// SCAN: its cursors are hashes, and tell the seed.
+// of use on each of them. SCAN tells clients the words of their keys. The hash is keyed, so that words don't tell the
+// seed, and nobody can prepare keys that collide.
 type texts struct {
-	hashes func(seed uint64) keytype.Hash
-	seed   uint64       // 0: no entry was applied
-	hash   keytype.Hash // nil: the same
+	keys   bool // keys are text
+	hashes func(seed) keytype.Hash
+	seed   seed         // zero: no entry was applied
+	hash   keytype.Hash // nil: the same, or keys are no text
 	of     *btree.Map[uint64, Record]
 	odd    map[string]uint64 // the words of keys that have another one than their hash
 	bytes  int
+	gone   int // bytes that were replaced or removed since the map was last tidied
 
 	copying sync.Mutex // a map is copied by one at a time
 }
 
-func newTexts() *texts {
-	return &texts{hashes: keytype.Seeded, of: new(btree.Map[uint64, Record]), odd: map[string]uint64{}}
+// seed is the key of the hash of texts. It is made by chance, and never zero.
+type seed [2]uint64
+
+const seedBytes = 16
+
+func newSeed() (s seed) {
+	var random [seedBytes]byte
+	rand.Read(random[:]) // never fails
+	s.read(random[:])
+	s[0] |= 1
+	return s
+}
+
+func (s *seed) read(from []byte) {
+	s[0], s[1] = binary.LittleEndian.Uint64(from), binary.LittleEndian.Uint64(from[8:])
+}
+
+func (s seed) append(to []byte) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(to, s[0]), s[1])
+}
+
+// keyed returns SipHash-2-4.
+func keyed(s seed) keytype.Hash {
+	return func(text []byte) uint64 { return siphash.Hash(s[0], s[1], text) }
+}
+
+func newTexts(types Types) *texts {
+	return &texts{keys: types.Key == keytype.Text, hashes: keyed, of: new(btree.Map[uint64, Record]),
+		odd: map[string]uint64{}}
 }
 
 // begin takes the seed of the first entry.
-func (t *texts) begin(seed uint64) {
-	if t.seed == 0 && seed != 0 {
-		t.seed, t.hash = seed, t.hashes(seed)
+func (t *texts) begin(s seed) {
+	if t.seed != (seed{}) || s == (seed{}) {
+		return
+	}
+	if t.seed = s; t.keys {
+		t.hash = t.hashes(s)
 	}
 }
 
@@ -82,12 +119,14 @@ func (t *texts) word(key []byte, fresh map[uint64]string) uint64 {
 // set sets the Record of a word.
 func (t *texts) set(word uint64, r Record) {
 	was, there := t.of.Set(word, r)
+	t.gone += len(was.Value)
 	t.bytes += len(r.Key) + len(r.Value) - len(was.Key) - len(was.Value)
 	if !there {
 		t.named(word, r.Key)
 	}
 }
 
+// named notes a key that has another word than its hash.
 func (t *texts) named(word uint64, key string) {
 	if t.hash != nil && t.hash([]byte(key)) != word {
 		t.odd[key] = word
@@ -98,6 +137,7 @@ func (t *texts) named(word uint64, key string) {
 func (t *texts) remove(word uint64) {
 	was, _ := t.of.Delete(word)
 	t.bytes -= len(was.Key) + len(was.Value)
+	t.gone += len(was.Key) + len(was.Value)
 	delete(t.odd, was.Key)
 }
 
@@ -108,9 +148,23 @@ func (t *texts) copy() *btree.Map[uint64, Record] {
 	return t.of.Copy()
 }
 
+// mostGone is how many bytes of texts that are gone may stay in memory, beside as many as there are texts.
+const mostGone = 16 << 20
+
+// tidied returns a map that holds nothing but its Records, or nil if it isn't worth the time. Nodes that come from a
+// split share an array, which keeps the texts that one of them has lost.
+func (t *texts) tidied() *btree.Map[uint64, Record] {
+	if t.gone <= t.bytes+mostGone {
+		return nil
+	}
+	all := t.copy()
+	all.ScanMut(func(uint64, Record) bool { return true }) // it copies each node
+	return all
+}
+
 // writeTexts writes a seed and Records: how many, and each with its word and both texts.
-func writeTexts(w *bufio.Writer, seed uint64, of *btree.Map[uint64, Record]) (err error) {
-	b := binary.LittleEndian.AppendUint64(nil, seed)
+func writeTexts(w *bufio.Writer, s seed, of *btree.Map[uint64, Record]) (err error) {
+	b := s.append(nil)
 	_, err = w.Write(binary.LittleEndian.AppendUint64(b, uint64(of.Len())))
 	of.Scan(func(word uint64, r Record) bool {
 		b = binary.LittleEndian.AppendUint64(b[:0], word)
@@ -123,13 +177,19 @@ func writeTexts(w *bufio.Writer, seed uint64, of *btree.Map[uint64, Record]) (er
 }
 
 // read reads what writeTexts has written into texts that are empty.
-func (t *texts) read(r *bufio.Reader, types Types) error {
-	var head [16]byte
+func (t *texts) read(r *bufio.Reader) error {
+	var head [seedBytes + 8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
 	}
-	t.begin(binary.LittleEndian.Uint64(head[:]))
-	for range binary.LittleEndian.Uint64(head[8:]) {
+	var s seed
+	s.read(head[:])
+	t.begin(s)
+	n := binary.LittleEndian.Uint64(head[seedBytes:])
+	if n > 0 && s == (seed{}) {
+		return errSeed
+	}
+	for range n {
 		var word [8]byte
 		if _, err := io.ReadFull(r, word[:]); err != nil {
 			return err
@@ -145,9 +205,7 @@ func (t *texts) read(r *bufio.Reader, types Types) error {
 		w := binary.LittleEndian.Uint64(word[:])
 		t.of.Load(w, Record{key, value})
 		t.bytes += len(key) + len(value)
-		if types.Key == keytype.Text {
-			t.named(w, key)
-		}
+		t.named(w, key)
 	}
 	return nil
 }
