@@ -64,8 +64,8 @@ func observeAtomics(variant string) func(context.Context, *lab) (observation, er
 			return nil, err
 		}
 		push := func() atomicsPush {
-			l.s.Fill(b[1], 4*placeLeast, 4, math.MaxUint32)
-			l.s.Fill(b[2], 0, int(b[2].Bytes()), math.MaxUint32)
+			l.s.Fill(b[1], placeLeast, 1, math.MaxUint32)
+			l.s.Fill(b[2], 0, b[2].Len(), math.MaxUint32)
 			return atomicsPush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), b[3].Address(), uint32(n), 256,
 				4, l.rnd.Uint32()}
 		}

@@ -39,7 +39,7 @@ func observeExtrema(ctx context.Context, l *lab) (observation, error) {
 		return nil, err
 	}
 	push := func() extremaPush {
-		l.s.Fill(b[1], 4*high, 4, 1<<31)
+		l.s.Fill(b[1], high, 1, 1<<31)
 		return extremaPush{l.meeting(b[0], groups), b[1].Address(), uint32(n), rounds, l.rnd.Uint32()}
 	}
 	seen := extremaSeen{relied: l.d.Has(vk.Int64Atomics)}

@@ -85,7 +85,7 @@ func (l *lab) words(counts ...int) ([]*vk.Buffer[uint32], error) {
 
 func (l *lab) zero(all ...*vk.Buffer[uint32]) {
 	for _, b := range all {
-		l.s.Fill(b, 0, int(b.Bytes()), 0)
+		l.s.Fill(b, 0, b.Len(), 0)
 	}
 }
 

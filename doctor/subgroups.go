@@ -66,7 +66,7 @@ func observeSubgroups(size int) func(context.Context, *lab) (observation, error)
 			if err := b[0].Upload(ctx, 0, inputs); err != nil {
 				return nil, err
 			}
-			l.s.Fill(b[1], 0, int(b[1].Bytes()), math.MaxUint32)
+			l.s.Fill(b[1], 0, b[1].Len(), math.MaxUint32)
 			if err := run(ctx, l, k, groups, subgroupPush{b[0].Address(), b[1].Address(), uint32(n)}); err != nil {
 				return nil, err
 			}

@@ -138,7 +138,7 @@ func (n DeviceNeighbors) Clear(s *vk.Stream) { clearLeft(s, n.Left) }
 // clearLeft records that Left is set to 0 if the batch has it.
 func clearLeft(s *vk.Stream, left *vk.Buffer[uint32]) {
 	if left != nil {
-		s.Fill(left, 0, 4, 0)
+		s.Fill(left, 0, 1, 0)
 	}
 }
 

@@ -109,7 +109,7 @@ func timeOfVisit(t *testing.T, d *vk.Device, n int) float64 {
 	memory := testdevice.Room[uint32](t, d, slabs*slabWords)
 	sums := testdevice.Room[uint32](t, d, n)
 	s := testdevice.Stream(t, d)
-	s.Fill(memory, 0, 4*slabs*slabWords, 3)
+	s.Fill(memory, 0, slabs*slabWords, 3)
 	for range 5 {
 		push := visitsPush{memory.Address(), sums.Address(), uint32(n), slabs - 1}
 		k.Dispatch(s, (n+k.Workgroup()-1)/k.Workgroup(), push)

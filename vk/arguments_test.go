@@ -34,7 +34,7 @@ func TestArguments(t *testing.T) {
 			more := NewArguments(s, moreArguments{y.AddressOf(i * n), uint32(i) + batch})
 			k.Dispatch(s, 2, argumentsPush{More: more, Count: n, Add: batch})
 		}
-		s.Fill(y, 0, int(y.Bytes()), 0)
+		s.Fill(y, 0, y.Len(), 0)
 		for i := range many / 2 {
 			dispatch(i)
 		}

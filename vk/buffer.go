@@ -15,6 +15,7 @@ type Memory interface {
 	Bytes() uint64   // size in bytes
 	Address() uint64 // device address
 	where() *region
+	each() int // bytes of an element
 }
 
 // Buffer is n elements of device memory. Kernels reach it by its address.
@@ -47,6 +48,15 @@ func bytesOf[T Element](n int) uint64 {
 		return 1 << 63
 	}
 	return uint64(n) * uint64(unsafe.Sizeof(t))
+}
+
+// span returns the bytes of n elements of a buffer from index at on, or a *RangeError if the buffer has fewer.
+func span(b Memory, what string, at, n int) (atByte, bytes int, err error) {
+	r, size := b.where(), b.each()
+	if have := int(r.size()) / size; at < 0 || n < 0 || at > have || n > have-at {
+		return 0, 0, &RangeError{what, at * size, n * size, r.size()}
+	}
+	return at * size, n * size, nil
 }
 
 // view returns the memory of a slice.
@@ -85,6 +95,8 @@ func (b *Buffer[T]) where() *region {
 	return b.r
 }
 
+func (b *Buffer[T]) each() int { return int(bytesOf[T](1)) }
+
 func (b *Buffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }
 
 // Upload copies src to the elements from index at on, and returns when the copy is done. Before the call, wait for all
@@ -120,11 +132,8 @@ func checkElements[T Element](b *Buffer[T], what string, at, n int) error {
 			return err
 		}
 	}
-	if at < 0 || at > b.Len() || n > b.Len()-at {
-		size := int(bytesOf[T](1))
-		return &RangeError{what, at * size, n * size, b.Bytes()}
-	}
-	return nil
+	_, _, err := span(b, what, at, n)
+	return err
 }
 
 // HostBuffer is n elements of host memory that the device can use too: by address, and as the source or target of a
@@ -178,5 +187,7 @@ func (b *HostBuffer[T]) where() *region {
 	}
 	return b.r
 }
+
+func (b *HostBuffer[T]) each() int { return int(bytesOf[T](1)) }
 
 func (b *HostBuffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }

@@ -105,9 +105,9 @@ func TestNoBuffer(t *testing.T) {
 	require.ErrorAs(t, none.Download(ctx, 1, nil), &e)
 	some, k, s := buffer[uint32](t, d, 4), scaleKernel(t, d, KernelOptions{}), stream(t, d)
 	for _, record := range []func(){
-		func() { s.Fill(none, 0, 4, 0) },
-		func() { s.Copy(none, 0, some, 0, 4) },
-		func() { s.Copy(some, 0, none, 0, 4) },
+		func() { s.Fill(none, 0, 1, 0) },
+		func() { s.Copy(none, 0, some, 0, 1) },
+		func() { s.Copy(some, 0, none, 0, 1) },
 		func() { k.DispatchIndirect(s, none, 0, scale{}) },
 	} {
 		record()
@@ -139,7 +139,7 @@ func TestOutOfRange(t *testing.T) {
 	b.Free()
 	require.ErrorIs(t, b.Upload(ctx, 0, nil), ErrClosed)
 	s := stream(t, d)
-	s.Fill(b, 0, 4, 0)
+	s.Fill(b, 0, 1, 0)
 	require.ErrorIs(t, s.Wait(ctx), ErrClosed)
 }
 
@@ -155,7 +155,7 @@ func TestHostBuffer(t *testing.T) {
 	middle := buffer[uint32](t, d, n)
 	k := scaleKernel(t, d, KernelOptions{Constants: map[string]uint32{"FACTOR": 1}})
 	s := stream(t, d)
-	s.Copy(middle, 0, from, 0, n*4)
+	s.Copy(middle, 0, from, 0, n)
 	k.Dispatch(s, (n+127)/128, scale{middle.Address(), to.Address(), n, 1})
 	require.NoError(t, s.Wait(ctx))
 	for i, v := range numbers(n) {
@@ -209,13 +209,13 @@ func TestLargeBuffer(t *testing.T) {
 	ctx := context.Background()
 	b := buffer[uint32](t, d, n)
 	s := stream(t, d)
-	s.Fill(b, 0, 4*n, 7)
+	s.Fill(b, 0, n, 7)
 	require.NoError(t, s.Wait(ctx))
 	want := numbers(1000)
 	require.NoError(t, b.Upload(ctx, n-1000, want))
 	k := scaleKernel(t, d, KernelOptions{})
 	k.Dispatch(s, 8, scale{b.AddressOf(n - 1000), b.AddressOf(n - 1000), 1000, 1})
-	s.Copy(b, 4*(n-2000), b, 4*(n-1000), 4000)
+	s.Copy(b, n-2000, b, n-1000, 1000)
 	require.NoError(t, s.Wait(ctx))
 	got := make([]uint32, 1000)
 	require.NoError(t, b.Download(ctx, n-2000, got))

@@ -22,7 +22,7 @@ func TestCloseTheMomentTheValueShows(t *testing.T) {
 	for range 2000 * max(1, 5*stress.Level) {
 		s, err := d.NewStream()
 		require.NoError(t, err)
-		s.Fill(b, 0, 256, 1)
+		s.Fill(b, 0, 64, 1)
 		p, err := s.Submit()
 		require.NoError(t, err)
 		other.After(p)
@@ -102,13 +102,13 @@ func TestStreamsTakeOver(t *testing.T) {
 	a := buffer[uint32](t, d, 4)
 	first := stream(t, d)
 	for i := range 5 {
-		first.Timed("fill", func() { first.Fill(a, 0, 16, uint32(i)) })
+		first.Timed("fill", func() { first.Fill(a, 0, 4, uint32(i)) })
 		_, err := first.Submit()
 		require.NoError(t, err)
 	}
 	old, err := first.Submit()
 	require.NoError(t, err)
-	first.Fill(a, 0, 16, 99) // never submitted
+	first.Fill(a, 0, 4, 99) // never submitted
 	require.NoError(t, first.Close())
 	if d.Has(Timestamps) {
 		require.Len(t, first.Timings(), 5)
@@ -139,17 +139,17 @@ func TestStreamAfterClose(t *testing.T) {
 	p, err := other.Submit()
 	require.NoError(t, err)
 	s := stream(t, d)
-	s.Fill(a, 0, 16, 7)
+	s.Fill(a, 0, 4, 7)
 	require.NoError(t, s.Wait(ctx))
 	require.NoError(t, s.Close())
 	next := stream(t, d) // has the command buffers of the closed stream
 	for name, record := range map[string]func(){
 		"nothing":    func() {},
-		"fill":       func() { s.Fill(a, 0, 16, 1) },
-		"copy":       func() { s.Copy(a, 0, a, 8, 8) },
+		"fill":       func() { s.Fill(a, 0, 4, 1) },
+		"copy":       func() { s.Copy(a, 0, a, 2, 2) },
 		"dispatch":   func() { k.Dispatch(s, 1, scale{a.Address(), a.Address(), 4, 1}) },
-		"timed":      func() { s.Timed("fill", func() { s.Fill(a, 0, 16, 1) }) },
-		"concurrent": func() { s.Concurrent(func() { s.Fill(a, 0, 16, 1) }) },
+		"timed":      func() { s.Timed("fill", func() { s.Fill(a, 0, 4, 1) }) },
+		"concurrent": func() { s.Concurrent(func() { s.Fill(a, 0, 4, 1) }) },
 		"after":      func() { s.After(p) },
 		"discard":    func() { s.Discard() },
 	} {
@@ -173,7 +173,7 @@ func TestCloseDuringCalls(t *testing.T) {
 		require.NoError(t, err)
 		b, gone := buffer[uint32](t, d, 1<<18), buffer[uint32](t, d, 1<<18)
 		k, s := scaleKernel(t, d, KernelOptions{}), stream(t, d)
-		s.Fill(b, 0, 1<<20, 1)
+		s.Fill(b, 0, b.Len(), 1)
 		_, err = s.Submit()
 		require.NoError(t, err)
 		var calls, closes sync.WaitGroup

@@ -111,13 +111,13 @@ func ExampleStream() {
 		log.Fatal(err)
 	}
 
-	first.Fill(b, 0, 16, 7)
+	first.Fill(b, 0, 4, 7)
 	filled, err := first.Submit() // returns at once
 	if err != nil {
 		log.Fatal(err)
 	}
 	second.After(filled)
-	second.Timed("half", func() { second.Fill(b, 8, 8, 9) })
+	second.Timed("half", func() { second.Fill(b, 2, 2, 9) })
 	if err := second.Wait(ctx); err != nil {
 		log.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func ExampleHostBuffer() {
 		log.Fatal(err)
 	}
 	copy(h.Slice(), []uint32{1, 2, 3})
-	s.Fill(h, 4, 4, 20)
+	s.Fill(h, 1, 1, 20)
 	if err := s.Wait(ctx); err != nil {
 		log.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func ExampleUses() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		s.Fill(x, 0, 4*n, uint32(n))
+		s.Fill(x, 0, n, uint32(n))
 		if err := t.TripleOn(s, x, true); err != nil {
 			log.Fatal(err)
 		}

@@ -299,14 +299,15 @@ func rows(groups int) (x, y uint32) {
 }
 
 // DispatchIndirect records a run for which the device reads the numbers of workgroups (x, y and z, 32 bits each) from
-// args when the command runs. at is an offset in bytes, a multiple of 4. Each number must not exceed the device's
-// limit; every device supports 65,535.
+// args when the command runs, from element at on. Each number must not exceed the device's limit; every device supports
+// 65,535.
 func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 	if !k.runsOn(s) {
 		return
 	}
-	r := args.where()
-	if !s.accept("indirect arguments", r, at, 12) {
+	r, each := args.where(), args.each()
+	at, _, ok := s.accept("indirect arguments", args, at, (12+each-1)/each)
+	if !ok {
 		return
 	}
 	if at%4 != 0 {

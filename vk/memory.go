@@ -104,14 +104,6 @@ func (r *region) size() uint64 {
 	return r.bytes
 }
 
-// check returns *RangeError unless the bytes at an offset lie inside the region.
-func (r *region) check(what string, at, bytes int) error {
-	if size := r.size(); at < 0 || bytes < 0 || uint64(at) > size || uint64(bytes) > size-uint64(at) {
-		return &RangeError{what, at, bytes, size}
-	}
-	return nil
-}
-
 // init chooses the memory types. The types that are allowed depend on a buffer's usage, so it asks with a buffer.
 func (a *allocator) init(d *Device, limit uint64) error {
 	a.d, a.limit = d, limit

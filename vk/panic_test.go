@@ -38,7 +38,7 @@ func TestPanickingFunctionsOfStreams(t *testing.T) {
 			var uses Uses
 			s := stream(t, d)
 			var called [4]int
-			s.Fill(b, 0, 4, 1)
+			s.Fill(b, 0, 1, 1)
 			uses.On(s)
 			uses.Free(func() { called[0]++ })
 			uses.Free(panics)
@@ -54,7 +54,7 @@ func TestPanickingFunctionsOfStreams(t *testing.T) {
 				require.Panics(t, func() { _ = s.Wait(ctx) })
 			}
 			require.NoError(t, s.Wait(ctx))
-			s.Fill(b, 4, 4, 2)
+			s.Fill(b, 1, 1, 2)
 			require.NoError(t, s.Wait(ctx))
 			require.NoError(t, s.Close())
 			require.Equal(t, [4]int{1, 1, 1, 1}, called)
@@ -71,15 +71,15 @@ func TestPanickingFunctionsOfStreams(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := stream(t, d)
-			s.Fill(b, 0, 16, 1)
+			s.Fill(b, 0, 4, 1)
 			require.NoError(t, s.Wait(ctx))
 			require.Panics(t, func() { record(s, panics) })
-			s.Fill(b, 0, 4, 2)
+			s.Fill(b, 0, 1, 2)
 			require.NoError(t, s.Wait(ctx), "nothing was recorded")
-			require.Panics(t, func() { record(s, func() { s.Fill(b, 4, 4, 2); panics() }) })
+			require.Panics(t, func() { record(s, func() { s.Fill(b, 1, 1, 2); panics() }) })
 			require.ErrorIs(t, s.Wait(ctx), ErrUnfinished)
 			require.Equal(t, []uint32{2, 1, 1, 1}, download(t, b), "some of what is dropped has run")
-			require.NoError(t, s.Whole(func() error { s.Fill(b, 8, 4, 2); return nil }))
+			require.NoError(t, s.Whole(func() error { s.Fill(b, 2, 1, 2); return nil }))
 			require.NoError(t, s.Wait(ctx))
 		})
 	}

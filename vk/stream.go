@@ -219,14 +219,16 @@ func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 	return s.open.commands, true
 }
 
-// Fill records that n bytes at an offset are set to copies of a 32-bit word. The offset and n are in bytes and must be
-// multiples of 4. If n is 0, Fill does nothing.
+// Fill records that n elements of b, from index at on, are set to copies of a 32-bit word: an element of 64 bits to two
+// of them. Elements of 8 and 16 bits must begin and end with a whole word: at and n are multiples of 4 or 2. If n is 0,
+// Fill does nothing.
 func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 	if !s.made() {
 		return
 	}
 	r := b.where()
-	if !s.accept("fill", r, at, n) {
+	at, n, ok := s.accept("fill", b, at, n)
+	if !ok {
 		return
 	}
 	if at%4 != 0 || n%4 != 0 {
@@ -241,14 +243,23 @@ func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 	}
 }
 
-// Copy records a copy of n bytes between buffers, or between parts of one buffer that do not overlap. Offsets are in
-// bytes.
+// Copy records a copy of n elements: from index srcAt of src on to index dstAt of dst on. The elements of both have the
+// same size, for example uint32 and float32. Within one buffer the two ranges must not overlap.
 func (s *Stream) Copy(dst Memory, dstAt int, src Memory, srcAt, n int) {
 	if !s.made() {
 		return
 	}
+	if a, b := dst.each(), src.each(); a != b {
+		s.fail(&OptionError{"src", fmt.Sprintf("a copy from elements of %d bytes to elements of %d", b, a)})
+		return
+	}
 	to, from := dst.where(), src.where()
-	if !s.accept("copy to", to, dstAt, n) || !s.accept("copy from", from, srcAt, n) || n == 0 {
+	dstAt, _, ok := s.accept("copy to", dst, dstAt, n)
+	if !ok {
+		return
+	}
+	srcAt, n, ok = s.accept("copy from", src, srcAt, n)
+	if !ok || n == 0 {
 		return
 	}
 	if to == from && dstAt < srcAt+n && srcAt < dstAt+n {
@@ -264,16 +275,16 @@ func (s *Stream) copy(to *region, toAt uint64, from *region, fromAt, n uint64) {
 	}
 }
 
-// accept checks a command's buffer.
-func (s *Stream) accept(what string, r *region, at, n int) bool {
-	err := s.d.Accept("buffer of a "+what, r)
+// accept checks the elements of a command's buffer, and returns their bytes.
+func (s *Stream) accept(what string, b Memory, at, n int) (atByte, bytes int, ok bool) {
+	err := s.d.Accept("buffer of a "+what, b.where())
 	if err == nil {
-		err = r.check(what, at, n)
+		atByte, bytes, err = span(b, what, at, n)
 	}
 	if err != nil {
 		s.fail(err)
 	}
-	return err == nil
+	return atByte, bytes, err == nil
 }
 
 // Concurrent records the commands of record without an order among them: the device may run them at the same time, and

@@ -21,17 +21,17 @@ func TestCommandsInOrder(t *testing.T) {
 	d := openFor(t, Options{})
 	a, b := buffer[uint32](t, d, 8), buffer[uint32](t, d, 8)
 	s := stream(t, d)
-	s.Fill(a, 0, 32, 1)
-	s.Fill(a, 8, 8, 2)
-	s.Copy(b, 0, a, 4, 28)
-	s.Fill(b, 28, 4, 9)
-	s.Copy(b, 16, b, 0, 8)
+	s.Fill(a, 0, 8, 1)
+	s.Fill(a, 2, 2, 2)
+	s.Copy(b, 0, a, 1, 7)
+	s.Fill(b, 7, 1, 9)
+	s.Copy(b, 4, b, 0, 2)
 	require.NoError(t, s.Wait(ctx))
 	require.Equal(t, []uint32{1, 1, 2, 2, 1, 1, 1, 1}, download(t, a))
 	require.Equal(t, []uint32{1, 2, 2, 1, 1, 2, 1, 9}, download(t, b))
 
 	// Over several submissions too, without waiting between them.
-	s.Fill(a, 0, 32, 0)
+	s.Fill(a, 0, 8, 0)
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
 	for range 100 {
 		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 8, 1})
@@ -42,13 +42,46 @@ func TestCommandsInOrder(t *testing.T) {
 	require.Equal(t, []uint32{100, 100, 100, 100, 100, 100, 100, 100}, download(t, a))
 }
 
+// Fill and Copy count elements, as Upload and Download do, whatever their size.
+func TestElementsOfCommands(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	s := stream(t, d)
+	wide, floats := buffer[uint64](t, d, 8), buffer[float32](t, d, 8)
+	words, bytes := buffer[uint32](t, d, 8), buffer[uint8](t, d, 8)
+	s.Fill(wide, 0, 8, 1)
+	s.Fill(wide, 2, 3, 2)
+	s.Copy(wide, 6, wide, 4, 2)
+	s.Fill(floats, 0, 8, math.Float32bits(1.5))
+	s.Copy(words, 0, floats, 0, 8)
+	s.Fill(words, 7, 1, 7)
+	s.Fill(bytes, 0, 8, 0x04030201)
+	s.Copy(bytes, 5, bytes, 0, 3)
+	require.NoError(t, s.Wait(ctx))
+	const one, two = 1<<32 | 1, 2<<32 | 2
+	require.Equal(t, []uint64{one, one, two, two, two, one, two, one}, download(t, wide))
+	float := math.Float32bits(1.5)
+	require.Equal(t, []uint32{float, float, float, float, float, float, float, 7}, download(t, words))
+	require.Equal(t, []uint8{1, 2, 3, 4, 1, 1, 2, 3}, download(t, bytes))
+	for name, beyond := range map[string]func(){
+		"fill":      func() { s.Fill(wide, 0, 9, 0) },
+		"copy to":   func() { s.Copy(wide, 7, wide, 0, 2) },
+		"copy from": func() { s.Copy(wide, 0, wide, 7, 2) },
+	} {
+		beyond()
+		var e *RangeError
+		require.ErrorAs(t, s.Wait(ctx), &e, name)
+		require.EqualValues(t, 64, e.Size)
+	}
+}
+
 func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
 	a := buffer[uint32](t, d, 64)
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
 	s := stream(t, d)
-	s.Fill(a, 0, 256, 5)
+	s.Fill(a, 0, 64, 5)
 	s.Concurrent(func() {
 		for i := range 64 {
 			k.Dispatch(s, 1, scale{a.AddressOf(i), a.AddressOf(i), 1, uint32(i)})
@@ -69,7 +102,7 @@ func TestReordered(t *testing.T) {
 	a := buffer[uint32](t, d, 2)
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 32, Constants: map[string]uint32{"FACTOR": 3}})
 	s := stream(t, d)
-	s.Fill(a, 0, 8, 5)
+	s.Fill(a, 0, 2, 5)
 	s.Concurrent(func() {
 		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 1, 1})
 		k.Dispatch(s, 1, scale{a.Address(), a.AddressOf(1), 1, 1})
@@ -89,13 +122,13 @@ func TestConcurrentKinds(t *testing.T) {
 	s := stream(t, d)
 	kinds := []func(at int){
 		func(at int) { k.Dispatch(s, 1, scale{a.Address(), a.AddressOf(at), 1, 0}) },
-		func(at int) { s.Copy(a, 4*at, a, 0, 4) },
+		func(at int) { s.Copy(a, at, a, 0, 1) },
 		func(at int) { k.DispatchIndirect(s, args, 0, scale{a.Address(), a.AddressOf(at), 1, 2}) },
 	}
 	for first := range kinds {
-		s.Fill(args, 0, 12, 0)
-		s.Fill(a, 0, 24, 5)
-		s.Fill(args, 0, 12, 1)
+		s.Fill(args, 0, 3, 0)
+		s.Fill(a, 0, 6, 5)
+		s.Fill(args, 0, 3, 1)
 		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 1, 1})
 		s.Concurrent(func() {
 			for i := range kinds {
@@ -104,7 +137,7 @@ func TestConcurrentKinds(t *testing.T) {
 			}
 		})
 		s.Concurrent(func() {
-			s.Copy(a, 16, a, 12, 4)
+			s.Copy(a, 4, a, 3, 1)
 			k.Dispatch(s, 1, scale{a.AddressOf(2), a.AddressOf(5), 1, 3})
 		})
 		require.NoError(t, s.Wait(context.Background()))
@@ -119,7 +152,7 @@ func TestAfter(t *testing.T) {
 	a := buffer[uint32](t, d, 1)
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 32, Constants: map[string]uint32{"FACTOR": 3}})
 	one, two := stream(t, d), stream(t, d)
-	one.Fill(a, 0, 4, 0)
+	one.Fill(a, 0, 1, 0)
 	want := uint32(0)
 	for range 20 {
 		k.Dispatch(one, 1, scale{a.Address(), a.Address(), 1, 1})
@@ -147,7 +180,7 @@ func TestAfter(t *testing.T) {
 	require.True(t, done)
 	require.NoError(t, p.Wait(ctx))
 	one.After(p)
-	one.Fill(a, 0, 4, 8)
+	one.Fill(a, 0, 1, 8)
 	require.NoError(t, one.Wait(ctx))
 	require.Equal(t, []uint32{8}, download(t, a))
 
@@ -166,10 +199,10 @@ func TestAfterSplitsTheBatch(t *testing.T) {
 	d := openFor(t, Options{})
 	a := buffer[uint32](t, d, 1)
 	one, two := stream(t, d), stream(t, d)
-	two.Fill(a, 0, 4, 1)
+	two.Fill(a, 0, 1, 1)
 	p, err := two.Submit()
 	require.NoError(t, err)
-	one.Fill(a, 0, 4, 2)
+	one.Fill(a, 0, 1, 2)
 	one.After(p)
 	require.Nil(t, one.open)
 	require.EqualValues(t, 1, one.last)
@@ -181,33 +214,38 @@ func TestAfterSplitsTheBatch(t *testing.T) {
 func TestErrorsDropTheBatch(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
-	a := buffer[uint32](t, d, 4)
+	a, bytes := buffer[uint32](t, d, 4), buffer[uint8](t, d, 16)
 	s := stream(t, d)
-	s.Fill(a, 0, 16, 1)
+	s.Fill(a, 0, 4, 1)
 	require.NoError(t, s.Wait(ctx))
 	var e *RangeError
 	for name, wrong := range map[string]func(){
-		"beyond":      func() { s.Fill(a, 8, 12, 2) },
-		"negative":    func() { s.Fill(a, -4, 4, 2) },
-		"copy to":     func() { s.Copy(a, 12, buffer[uint32](t, d, 4), 0, 8) },
-		"copy from":   func() { s.Copy(a, 0, buffer[uint32](t, d, 1), 0, 8) },
-		"unaligned":   func() { s.Fill(a, 2, 4, 2) },
-		"overlapping": func() { s.Copy(a, 0, a, 4, 8) },
+		"beyond":      func() { s.Fill(a, 2, 3, 2) },
+		"negative":    func() { s.Fill(a, -1, 1, 2) },
+		"copy to":     func() { s.Copy(a, 3, buffer[uint32](t, d, 4), 0, 2) },
+		"copy from":   func() { s.Copy(a, 0, buffer[uint32](t, d, 1), 0, 2) },
+		"unaligned":   func() { s.Fill(bytes, 2, 4, 2) },
+		"a part":      func() { s.Fill(bytes, 0, 6, 2) },
+		"other sizes": func() { s.Copy(a, 0, bytes, 0, 4) },
+		"overlapping": func() { s.Copy(a, 0, a, 1, 2) },
 	} {
-		s.Fill(a, 0, 16, 3)
+		s.Fill(a, 0, 4, 3)
 		wrong()
-		s.Fill(a, 0, 16, 4)
+		s.Fill(a, 0, 4, 4)
 		_, err := s.Submit()
 		require.Error(t, err, name)
-		if name != "unaligned" && name != "overlapping" {
+		switch name {
+		case "beyond", "negative", "copy to", "copy from":
 			require.ErrorAs(t, err, &e, name)
+		case "other sizes":
+			require.EqualError(t, err, "option src: a copy from elements of 1 bytes to elements of 4")
 		}
 		require.NoError(t, s.Wait(ctx))
 		require.Equal(t, []uint32{1, 1, 1, 1}, download(t, a), name)
 	}
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
-	s.Fill(a, 0, 16, 3)
+	s.Fill(a, 0, 4, 3)
 	require.ErrorIs(t, s.Wait(ctx), ErrClosed)
 }
 
@@ -254,20 +292,20 @@ func TestDiscard(t *testing.T) {
 	a := buffer[uint32](t, d, 8)
 	s := stream(t, d)
 	s.Discard()
-	s.Fill(a, 0, 32, 1)
+	s.Fill(a, 0, 8, 1)
 	_, err := s.Submit()
 	require.NoError(t, err)
 	gone, err := NewBuffer[uint32](d, 1<<20)
 	require.NoError(t, err)
-	s.Fill(gone, 0, 32, 2)
-	s.Fill(a, 0, 32, 2)
+	s.Fill(gone, 0, 8, 2)
+	s.Fill(a, 0, 8, 2)
 	s.Discard()
 	gone.Free()
-	s.Fill(a, 0, 4, 3)
+	s.Fill(a, 0, 1, 3)
 	require.NoError(t, s.Wait(ctx))
 	require.Equal(t, []uint32{3, 1, 1, 1, 1, 1, 1, 1}, download(t, a))
 
-	s.Fill(a, 1, 3, 0) // not valid
+	s.Fill(a, 6, 3, 0) // not valid
 	s.Discard()
 	require.NoError(t, s.Wait(ctx), "its error went with it")
 }
@@ -304,7 +342,7 @@ func TestTimings(t *testing.T) {
 	a := buffer[uint32](t, d, 4)
 	begin := time.Now()
 	s.Timed("both", func() {
-		s.Timed("fill", func() { s.Fill(a, 0, 16, 1) })
+		s.Timed("fill", func() { s.Fill(a, 0, 4, 1) })
 		s.Timed("nothing", func() {})
 	})
 	require.NoError(t, s.Wait(ctx))
@@ -320,7 +358,7 @@ func TestTimings(t *testing.T) {
 	// More sections than a query pool holds, over several submissions.
 	for range 3 {
 		for range 100 {
-			s.Timed("many", func() { s.Fill(a, 0, 16, 1) })
+			s.Timed("many", func() { s.Fill(a, 0, 4, 1) })
 		}
 		_, err := s.Submit()
 		require.NoError(t, err)
@@ -329,7 +367,7 @@ func TestTimings(t *testing.T) {
 	require.Len(t, s.Timings(), 300)
 
 	// A dropped batch has no timings, and later batches get none of it.
-	s.Timed("dropped", func() { s.Fill(a, 0, 17, 1) })
+	s.Timed("dropped", func() { s.Fill(a, 0, 65, 1) })
 	require.Error(t, s.Wait(ctx))
 	submit()
 	require.NoError(t, s.Wait(ctx))
@@ -338,9 +376,9 @@ func TestTimings(t *testing.T) {
 	// A section that submits has no timing, also if the batch that is open at its end is the same one, reused.
 	for range 3 {
 		s.Timed("submits", func() {
-			s.Fill(a, 0, 16, 1)
+			s.Fill(a, 0, 4, 1)
 			require.NoError(t, s.Wait(ctx))
-			s.Fill(a, 0, 16, 2)
+			s.Fill(a, 0, 4, 2)
 		})
 		require.NoError(t, s.Wait(ctx))
 		require.Empty(t, s.Timings())
@@ -349,7 +387,7 @@ func TestTimings(t *testing.T) {
 	without := openFor(t, Options{Without: []Feature{Timestamps}})
 	s = stream(t, without)
 	b := buffer[uint32](t, without, 1)
-	s.Timed("untimed", func() { s.Fill(b, 0, 4, 6) })
+	s.Timed("untimed", func() { s.Fill(b, 0, 1, 6) })
 	require.NoError(t, s.Wait(ctx))
 	require.Empty(t, s.Timings())
 	require.Equal(t, []uint32{6}, download(t, b))
@@ -368,7 +406,7 @@ func TestManyInFlight(t *testing.T) {
 	s, submit := busy(t, d, 20*time.Millisecond)
 	a := buffer[uint32](t, d, 1)
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
-	s.Fill(a, 0, 4, 0)
+	s.Fill(a, 0, 1, 0)
 	submit()
 	for range 3 * maxFlying {
 		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 1, 1})

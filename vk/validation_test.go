@@ -38,8 +38,8 @@ func TestValidationReachesGo(t *testing.T) {
 
 	messages = nil
 	s.Concurrent(func() {
-		s.Fill(b, 0, 16, 1)
-		s.Fill(b, 8, 16, 2)
+		s.Fill(b, 0, 4, 1)
+		s.Fill(b, 2, 4, 2)
 	})
 	require.NoError(t, s.Wait(context.Background()))
 	require.NotEmpty(t, messages)
@@ -47,9 +47,9 @@ func TestValidationReachesGo(t *testing.T) {
 
 	// The same commands are valid with a barrier.
 	messages = nil
-	s.Fill(b, 0, 16, 1)
-	s.Fill(b, 8, 16, 2)
-	s.Copy(b, 32, b, 0, 32)
+	s.Fill(b, 0, 4, 1)
+	s.Fill(b, 2, 4, 2)
+	s.Copy(b, 8, b, 0, 8)
 	require.NoError(t, s.Wait(context.Background()))
 	require.Empty(t, messages)
 }

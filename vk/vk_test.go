@@ -138,7 +138,7 @@ func TestDispatch(t *testing.T) {
 			require.Equal(t, workgroup, k.Workgroup())
 		}
 		s := stream(t, d)
-		s.Fill(y, 0, int(y.Bytes()), 0)
+		s.Fill(y, 0, y.Len(), 0)
 		k.Dispatch(s, (n+k.Workgroup()-1)/k.Workgroup(), scale{x.Address(), y.Address(), n, 5})
 		// In place, so that it must see the writes of the first dispatch.
 		k.Dispatch(s, (n+k.Workgroup()-1)/k.Workgroup(), scale{y.Address(), y.Address(), n, 1})
@@ -161,7 +161,7 @@ func TestSubgroups(t *testing.T) {
 	require.NoError(t, err)
 	result := buffer[uint32](t, d, 3)
 	s := stream(t, d)
-	s.Fill(result, 0, 12, 0)
+	s.Fill(result, 0, 3, 0)
 	k.Dispatch(s, 1, push{result.Address()})
 	require.NoError(t, s.Wait(ctx))
 	got := make([]uint32, 3)

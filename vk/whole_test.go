@@ -19,30 +19,30 @@ func TestWhole(t *testing.T) {
 	d := openFor(t, Options{})
 	b := buffer[uint32](t, d, 4)
 	s := stream(t, d)
-	s.Fill(b, 0, 16, 0)
+	s.Fill(b, 0, 4, 0)
 	require.NoError(t, s.Wait(ctx))
 
-	s.Fill(b, 0, 4, 1)
+	s.Fill(b, 0, 1, 1)
 	require.ErrorIs(t, s.Whole(func() error {
 		s.Fail(errStage)
-		s.Fill(b, 4, 4, 2) // recording continues
+		s.Fill(b, 1, 1, 2) // recording continues
 		return nil
 	}), errStage)
 	require.ErrorIs(t, s.Whole(func() error {
 		inner := s.Whole(func() error { return errStage })
-		s.Fill(b, 4, 4, 2)
+		s.Fill(b, 1, 1, 2)
 		return inner
 	}), errStage)
-	s.Fill(b, 8, 4, 3)
+	s.Fill(b, 2, 1, 3)
 	require.NoError(t, s.Wait(ctx))
 	require.Equal(t, []uint32{1, 0, 3, 0}, download(t, b))
 
-	s.Fill(b, 0, 4, 7)
+	s.Fill(b, 0, 1, 7)
 	require.ErrorIs(t, s.Whole(func() error {
-		s.Fill(b, 4, 4, 7)
+		s.Fill(b, 1, 1, 7)
 		return errStage
 	}), errStage)
-	s.Fill(b, 8, 4, 7)
+	s.Fill(b, 2, 1, 7)
 	require.ErrorIs(t, s.Whole(func() error { t.Error("recorded into a batch that is dropped"); return nil }), errStage)
 	_, err := s.Submit()
 	require.ErrorIs(t, err, errStage)
@@ -52,15 +52,15 @@ func TestWhole(t *testing.T) {
 	// A command that can't be recorded has the effect of an error, too.
 	var out *RangeError
 	require.ErrorAs(t, s.Whole(func() error {
-		s.Fill(b, 4, 4, 7)
-		s.Fill(b, 1<<20, 4, 7)
+		s.Fill(b, 1, 1, 7)
+		s.Fill(b, 1<<20, 1, 7)
 		return nil
 	}), &out)
 	require.ErrorAs(t, s.Wait(ctx), &out)
 
 	// Work that was submitted inside Whole is done, so there is nothing to drop.
 	require.ErrorIs(t, s.Whole(func() error {
-		s.Fill(b, 12, 4, 4)
+		s.Fill(b, 3, 1, 4)
 		if err := s.Wait(ctx); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func TestOnSubmit(t *testing.T) {
 	var told []int
 	ask := func() {
 		for i := 1; i <= 3; i++ {
-			s.Fill(b, 0, 4, uint32(i))
+			s.Fill(b, 0, 1, uint32(i))
 			s.OnSubmit(func(p Point, submitted bool) {
 				if submitted {
 					require.Equal(t, s.last, p.value)
@@ -119,7 +119,7 @@ func TestOnSubmit(t *testing.T) {
 	s.Discard()
 	expect(-1, -2, -3)
 	ask()
-	s.Fill(b, 1<<20, 4, 0)
+	s.Fill(b, 1<<20, 1, 0)
 	s.OnSubmit(func(_ Point, submitted bool) { require.False(t, submitted); told = append(told, 5) })
 	expect(5)
 	require.Error(t, s.Wait(ctx))
@@ -131,7 +131,7 @@ func TestOnSubmit(t *testing.T) {
 	failing = false
 	expect(-1, -2, -3)
 	other := stream(t, d)
-	other.Fill(b, 0, 4, 9)
+	other.Fill(b, 0, 1, 9)
 	p, err := other.Submit()
 	require.NoError(t, err)
 	ask()
@@ -152,7 +152,7 @@ func TestFinally(t *testing.T) {
 	finally := func() { s.Finally(func() { done++ }) }
 	finally()
 	require.Equal(t, 1, done, "nothing was recorded")
-	s.Fill(b, 0, 4, 1)
+	s.Fill(b, 0, 1, 1)
 	finally()
 	require.Equal(t, 1, done)
 	s.Discard()
@@ -167,7 +167,7 @@ func TestFinally(t *testing.T) {
 	_, err = s.Submit()
 	require.NoError(t, err)
 	finally()
-	s.Fill(b, 0, 4, 1)
+	s.Fill(b, 0, 1, 1)
 	finally()
 	s.Discard() // but work that uses the same memory was submitted before, and runs
 	over, err := p.Done()
@@ -177,11 +177,11 @@ func TestFinally(t *testing.T) {
 	require.Equal(t, 5, done)
 	require.NoError(t, slow.Wait(ctx))
 
-	s.Fill(b, 0, 4, 1)
+	s.Fill(b, 0, 1, 1)
 	finally()
 	_, err = s.Submit()
 	require.NoError(t, err)
-	s.Fill(b, 0, 4, 1)
+	s.Fill(b, 0, 1, 1)
 	finally()
 	require.NoError(t, s.Close())
 	require.Equal(t, 7, done)
@@ -201,7 +201,7 @@ func TestUses(t *testing.T) {
 	require.NoError(t, u.Rest(ctx))
 
 	for _, s := range []*Stream{one, two, one} {
-		s.Fill(b, 0, 4, 1)
+		s.Fill(b, 0, 1, 1)
 		u.On(s)
 	}
 	freed = false
@@ -217,10 +217,10 @@ func TestUses(t *testing.T) {
 	require.True(t, freed)
 
 	// Streams follow each other, unless recorded work may still be dropped.
-	one.Fill(b, 0, 4, 1)
+	one.Fill(b, 0, 1, 1)
 	u.On(one)
 	require.NoError(t, u.Order(one))
-	two.Fill(b, 0, 4, 2)
+	two.Fill(b, 0, 1, 2)
 	require.ErrorIs(t, u.Order(two), ErrUnsubmitted)
 	require.NotNil(t, two.open)
 	_, err = one.Submit()
@@ -232,7 +232,7 @@ func TestUses(t *testing.T) {
 	require.NoError(t, one.Wait(ctx))
 
 	// A stream that is not used any more delays nothing after its work has ended.
-	one.Fill(b, 0, 4, 1)
+	one.Fill(b, 0, 1, 1)
 	u.On(one)
 	p, err := one.Submit()
 	require.NoError(t, err)
@@ -242,11 +242,11 @@ func TestUses(t *testing.T) {
 	require.True(t, freed)
 
 	// Work that is recorded later delays nothing either.
-	one.Fill(b, 0, 4, 1)
+	one.Fill(b, 0, 1, 1)
 	u.On(one)
 	freed = false
 	u.Free(func() { freed = true })
-	two.Fill(b, 0, 4, 2)
+	two.Fill(b, 0, 1, 2)
 	u.On(two)
 	require.False(t, freed)
 	require.NoError(t, one.Wait(ctx))
@@ -281,12 +281,12 @@ func TestHold(t *testing.T) {
 		require.ErrorIs(t, u.Submitted(), ErrUnsubmitted)
 		require.ErrorIs(t, u.Order(two), ErrUnsubmitted)
 		require.NoError(t, u.Order(one))
-		one.Fill(b, 0, 4, 1)
+		one.Fill(b, 0, 1, 1)
 		u.On(one)
 		require.NoError(t, one.Wait(ctx))
 		require.False(t, freed)
 	}
-	one.Fill(b, 0, 4, 1)
+	one.Fill(b, 0, 1, 1)
 	release()
 	require.ErrorIs(t, u.Rest(ctx), ErrUnsubmitted)
 	require.False(t, freed)
@@ -299,7 +299,7 @@ func TestHold(t *testing.T) {
 		freed = false
 		u.Free(func() { freed = true })
 		if recorded {
-			one.Fill(b, 0, 4, 1)
+			one.Fill(b, 0, 1, 1)
 			u.On(one)
 			one.Discard()
 			require.False(t, freed)

@@ -77,7 +77,7 @@ func (g stage[P]) run(r *stager, groups int, push P) {
 // runCounted records a stage whose number of workgroups is in the control words, at byte at.
 func (g stage[P]) runCounted(r *stager, at int, push P) {
 	if k := g.kernel(r); k != nil {
-		k.DispatchIndirect(r.s, r.args, int(r.plan.work.At-r.plan.index)+at, push)
+		k.DispatchIndirect(r.s, r.args, (int(r.plan.work.At-r.plan.index)+at)/4, push)
 	}
 }
 

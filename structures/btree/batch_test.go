@@ -134,7 +134,7 @@ func (r *batchRig) doCounted(first int, b operations, said []uint32, statuses bo
 		u.DeviceCount = device(r, []uint32{said[0] ^ 0xff})
 		defer from.Free()
 		defer u.DeviceCount.Free()
-		r.stream.Copy(u.DeviceCount, 0, from, 0, 4)
+		r.stream.Copy(u.DeviceCount, 0, from, 0, 1)
 	}
 	if b.kind == structures.Mixed {
 		require.NoError(r.t, r.tree.reserve(r.t.Context(), n, Batched))

@@ -227,7 +227,7 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 	}
 	// update reports whether the call submitted the batch.
 	update := func(n int) (submitted bool) {
-		s.Fill(bWord, 0, 4, 0) // what is recorded before the call
+		s.Fill(bWord, 0, 1, 0) // what is recorded before the call
 		s.OnSubmit(func(vk.Point, bool) { submitted = true })
 		require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert,
 			structures.DeviceBatch{Count: n, Keys: bMore, Values: bMore}))

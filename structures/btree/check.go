@@ -135,8 +135,8 @@ func (t *tree) check(ctx context.Context, versions *versionCheck) error {
 	}
 	defer memory.Free()
 	l, err := t.reach(ctx, func(l listing, marks uint64) error {
-		t.Stream.Fill(memory, 0, int(memory.Bytes()), 0)
-		t.Stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
+		t.Stream.Fill(memory, 0, memory.Len(), 0)
+		t.Stream.Fill(memory, reportRules, reportRules, noSlab)
 		for pass := range uint32(2) {
 			k, err := t.checkKernel(pass).Kernel(t.Kernels, t.Stream)
 			if err != nil {
@@ -265,9 +265,9 @@ func (t *tree) recordVersionCheck(c *versionCheck, l listing) error {
 		return nil
 	}
 	m := &t.versions.memory
-	t.Stream.Fill(c.memory, 0, 4*versionRules, 0)
-	t.Stream.Fill(c.memory, 4*versionRules, 4*versionRules, noSlab)
-	t.Stream.Fill(c.memory, 4*c.marks, 4*versionMarkWords*m.count(), 0)
+	t.Stream.Fill(c.memory, 0, versionRules, 0)
+	t.Stream.Fill(c.memory, versionRules, versionRules, noSlab)
+	t.Stream.Fill(c.memory, c.marks, versionMarkWords*m.count(), 0)
 	versions := vk.NewArguments(t.Stream, t.versions.arguments(c.now))
 	for pass := range uint32(2) {
 		k, err := t.versionCheckKernel(pass).Kernel(t.Kernels, t.Stream)

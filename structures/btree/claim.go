@@ -73,8 +73,8 @@ func (t *tree) allocate(c *claim) (refused int, err error) {
 		if err != nil {
 			return err
 		}
-		t.Stream.Fill(c.memory, 0, 4, uint32(c.count))
-		t.Stream.Fill(c.memory, 4*(c.count+1), 4, 0)
+		t.Stream.Fill(c.memory, 0, 1, uint32(c.count))
+		t.Stream.Fill(c.memory, c.count+1, 1, 0)
 		t.take(t.Stream, k, takePush{Slabs: c.memory.AddressOf(1), Refused: c.memory.AddressOf(c.count + 1),
 			Count: uint32(c.count)})
 		return nil

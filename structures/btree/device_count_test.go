@@ -30,7 +30,7 @@ func TestDeviceCountsAreNotWaitedFor(t *testing.T) {
 		require.NoError(t, tree.Reserve(t.Context(), 4*n))
 		require.NoError(t, word.Upload(t.Context(), 0, []uint32{^said}))
 		record := func() {
-			s.Copy(word, 0, says, 0, 4)
+			s.Copy(word, 0, says, 0, 1)
 			submitted := false
 			s.OnSubmit(func(vk.Point, bool) { submitted = true })
 			require.NoError(t, on(tree))

@@ -119,7 +119,7 @@ func TestFindOn(t *testing.T) {
 			for _, n := range []int{0, 1, 2, 3, 4, 4097, len(queries)} {
 				outValues, found := testdevice.Room[uint32](t, d, n+1),
 					testdevice.Room[uint8](t, d, recording.Padded(n)+4)
-				s.Fill(outValues, 4*n, 4, 77) // these must not change
+				s.Fill(outValues, n, 1, 77) // these must not change
 				s.Fill(found, recording.Padded(n), 4, 77)
 				l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
 				require.NoError(t, tree.On(s).Find(l))

@@ -260,7 +260,7 @@ func (t *tree) reach(ctx context.Context, record func(l listing, marks uint64) e
 	p = recording.Parts{Base: memory.Address()}
 	nodes := listingIn(&p, slabs, 0, t.width)
 	err = recording.Run(t.Stream, func() error {
-		t.Stream.Fill(marks, 0, int(marks.Bytes()), 0)
+		t.Stream.Fill(marks, 0, marks.Len(), 0)
 		if err := t.recordListBy(t.Stream, nodes, depths-1, marks.Address()); err != nil {
 			return err
 		}

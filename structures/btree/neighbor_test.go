@@ -92,10 +92,10 @@ func TestNeighborOn(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 3, 4, 4097, len(queries)} {
 			outKeys, outValues := testdevice.Room[uint32](t, d, n+1), testdevice.Room[uint32](t, d, n+1)
 			status, left := testdevice.Room[uint8](t, d, recording.Padded(n)+4), testdevice.Room[uint32](t, d, 1)
-			s.Fill(outKeys, 4*n, 4, 77) // these must not change
-			s.Fill(outValues, 4*n, 4, 77)
+			s.Fill(outKeys, n, 1, 77) // these must not change
+			s.Fill(outValues, n, 1, 77)
 			s.Fill(status, recording.Padded(n), 4, 77)
-			s.Fill(left, 0, 4, 5)
+			s.Fill(left, 0, 1, 5)
 			require.NoError(t, tree.On(s).Neighbor(structures.Predecessor, structures.DeviceNeighbors{
 				Count: n, Keys: in, OutKeys: outKeys, OutValues: outValues, Status: status, Left: left,
 			}))
@@ -134,7 +134,7 @@ func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 		b := structures.DeviceNeighbors{Count: n, Keys: in, OutKeys: testdevice.Room[uint32](t, d, n),
 			OutValues: testdevice.Room[uint32](t, d, n), Status: testdevice.Room[uint8](t, d, recording.Padded(n)),
 			Left: testdevice.Room[uint32](t, d, 1)}
-		s.Fill(b.Left, 0, 4, 0)
+		s.Fill(b.Left, 0, 1, 0)
 		require.NoError(t, tree.Using(s, func() error {
 			return tree.newest().Neighbors(s, to, ordered.Neighbors{
 				Keys: in.Address(), OutKeys: b.OutKeys.Address(), OutValues: b.OutValues.Address(),

@@ -80,7 +80,7 @@ func TestBatchesAreCounted(t *testing.T) {
 	require.NoError(t, s.Wait(t.Context()))
 	require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
 	for _, dropped := range []func(){
-		s.Discard, func() { s.Fill(b.Left, 8, 4, 0); require.Error(t, s.Wait(t.Context())) }} {
+		s.Discard, func() { s.Fill(b.Left, 2, 1, 0); require.Error(t, s.Wait(t.Context())) }} {
 		require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert,
 			structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
 		require.NoError(t, tree.On(s).Apply(structures.Insert, b))

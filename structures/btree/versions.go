@@ -44,8 +44,8 @@ func (m *versionMemory) bytes() uint64 {
 
 // recordUnstamped records that all leaves are marked unchanged.
 func (m *versionMemory) recordUnstamped(s *vk.Stream) {
-	s.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
-	s.Fill(m.changed, 0, int(m.changed.Bytes()), 0)
+	s.Fill(m.stamps, 0, m.stamps.Len(), 0)
+	s.Fill(m.changed, 0, m.changed.Len(), 0)
 }
 
 // spareVersions limits the memory of versions that is kept while no snapshot is open: 1/spareVersions of the pool's.
@@ -164,7 +164,7 @@ func (t *tree) moreVersions(count int, keep bool) error {
 	}
 	err = recording.Run(t.Stream, func() error {
 		if had != 0 {
-			t.Stream.Copy(kept, 0, old.kept, 0, int(old.kept.Bytes()))
+			t.Stream.Copy(kept, 0, old.kept, 0, old.kept.Len())
 		}
 		return t.recordMore(t.Stream, versionArguments{Kept: kept.Address(), Free: free.Address(),
 			Count: uint32(count)}, old.free, had)
@@ -219,8 +219,8 @@ func (t *tree) makeStamps(ctx context.Context, made *versionMemory, old versionM
 	err = recording.Run(t.Stream, func() error {
 		made.recordUnstamped(t.Stream)
 		if old.stamps != nil {
-			t.Stream.Copy(made.stamps, 0, old.stamps, 0, int(old.stamps.Bytes()))
-			t.Stream.Copy(made.changed, 0, old.changed, 0, int(old.changed.Bytes()))
+			t.Stream.Copy(made.stamps, 0, old.stamps, 0, old.stamps.Len())
+			t.Stream.Copy(made.changed, 0, old.changed, 0, old.changed.Len())
 		}
 		return nil
 	})

@@ -100,11 +100,11 @@ func (c *core) resize(ctx context.Context, words int) error {
 	}
 	err = gate.Unless(into.Free, func() error {
 		return c.do(ctx, func(s *vk.Stream) error {
-			have := int(c.blocks.Bytes())
+			have := c.blocks.Len()
 			if have > 0 {
 				s.Copy(into, 0, c.blocks, 0, have)
 			}
-			s.Fill(into, have, int(into.Bytes())-have, 0)
+			s.Fill(into, have, into.Len()-have, 0)
 			return nil
 		})
 	})
@@ -168,7 +168,7 @@ func (c *core) clear(ctx context.Context) error {
 	defer c.Leave()
 	c.Changes.Made()
 	return c.do(ctx, func(s *vk.Stream) error {
-		s.Fill(c.blocks, 0, int(c.blocks.Bytes()), 0)
+		s.Fill(c.blocks, 0, c.blocks.Len(), 0)
 		return nil
 	})
 }

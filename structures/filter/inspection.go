@@ -45,7 +45,7 @@ func (c *core) stats(ctx context.Context) (Stats, error) {
 	}
 	defer parts.Free()
 	err = c.do(ctx, func(s *vk.Stream) error {
-		s.Fill(parts, 0, int(parts.Bytes()), 0)
+		s.Fill(parts, 0, parts.Len(), 0)
 		return c.recordCount(s, parts.Address())
 	})
 	if err != nil {

@@ -351,7 +351,7 @@ func stage[P any](g *Graph, of recording.Spec[P], invocations int, push P) error
 // countArcs finds the buckets that each vertex needs.
 func (g *Graph) countArcs(b *building, room *vk.Buffer[uint32]) error {
 	err := recording.Run(g.h.Stream, func() (err error) {
-		g.h.Stream.Fill(room, 0, int(b.needs-room.Address())+4*(g.o.Vertices+1), 0)
+		g.h.Stream.Fill(room, 0, int(b.needs-room.Address())/4+g.o.Vertices+1, 0)
 		needs := buildNeedsPush{Degrees: b.needs, Offsets: b.offsets, Needs: b.needs, Vertices: uint32(g.o.Vertices),
 			Slots: uint32(g.slots), Each: g.each(), Most: maxBuckets}
 		degrees := b.needs
@@ -365,7 +365,7 @@ func (g *Graph) countArcs(b *building, room *vk.Buffer[uint32]) error {
 				g.bulk.Scan(g.h.Stream, primitives.ScanArgs{In: b.needs, Out: b.places,
 					Length: primitives.Length{N: g.o.Vertices + 1}, Total: b.total, Scratch: b.scratch}))
 		})
-		g.h.Stream.Copy(g.host, 0, room, int(b.wrong-room.Address()), 8)
+		g.h.Stream.Copy(g.host, 0, room, int(b.wrong-room.Address())/4, 2)
 		return err
 	})
 	words := g.host.Slice()
@@ -385,13 +385,13 @@ func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
 	g.timed("keys", func() { err = stage(g, buildKeysKernel(), each(b.edges.Count), keys) })
 	g.timed("sort", func() { err = cmp.Or(err, g.bulk.Sort(g.h.Stream, b.sort(g))) })
 	g.timed("runs", func() {
-		g.h.Stream.Fill(room, int(b.runs-room.Address()), int(b.lengths-b.runs), 0)
+		g.h.Stream.Fill(room, int(b.runs-room.Address())/4, int(b.lengths-b.runs)/4, 0)
 		err = cmp.Or(err, stage(g, buildRunsKernel(), each(b.arcs+1), buildRunsPush{
 			b.sortedKeys + 4*uint64(b.shift(g)), 2 + b.shift(g), uint32(b.arcs), b.runs, uint32(b.buckets)}))
 		err = cmp.Or(err, stage(g, buildExtraKernel(), b.buckets, buildExtraPush{b.runs, b.extras, uint32(b.buckets),
 			uint32(g.slots)}), g.bulk.Scan(g.h.Stream, b.scan(b.extras, b.extras)))
 	})
-	g.h.Stream.Copy(g.host, 0, room, int(b.total-room.Address()), 4)
+	g.h.Stream.Copy(g.host, 0, room, int(b.total-room.Address())/4, 1)
 	return err
 }
 
@@ -458,10 +458,10 @@ func (g *Graph) fillSlabs(b *building, room *vk.Buffer[uint32]) (filled bool, er
 				push.First, push.Last = uint32(first), uint32(first+count)
 				k.Dispatch(g.h.Stream, g.walkGroups(count), push)
 			})
-			g.h.Stream.Fill(room, int(b.lengths-room.Address())+4*b.buckets, 4, 0)
+			g.h.Stream.Fill(room, int(b.lengths-room.Address())/4+b.buckets, 1, 0)
 			err = g.bulk.Scan(g.h.Stream, b.scan(b.lengths, b.sums))
 		})
-		g.h.Stream.Copy(g.host, 8, room, int(b.total-room.Address()), 4)
+		g.h.Stream.Copy(g.host, 2, room, int(b.total-room.Address())/4, 1)
 		return err
 	})
 	b.loops = counts[0]

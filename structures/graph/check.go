@@ -107,7 +107,7 @@ func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint3
 	defer room.Free()
 	push := checkPush{Hubs: g.hubs.push(), Faults: room.Address(), Slabs: room.AddressOf(faultWords),
 		Counts: room.AddressOf(faultWords + slabs), Extent: uint32(extent)}
-	g.h.Stream.Fill(room, 0, int(room.Bytes()), 0)
+	g.h.Stream.Fill(room, 0, room.Len(), 0)
 	for phase := range uint32(checkPhases) {
 		if err := context.Cause(ctx); err != nil {
 			return words, err

@@ -117,7 +117,7 @@ func TestBuildCSROfDeviceEdges(t *testing.T) {
 	from, to, weights := randomEdges(rand.New(rand.NewPCG(2, 1)), 50, 400)
 	e := DeviceEdges{Count: len(from), From: testdevice.Room[uint32](t, d, len(from)),
 		To: testdevice.Upload(t, d, to), Weights: testdevice.Upload(t, d, weights), Stream: s}
-	s.Copy(e.From, 0, testdevice.Upload(t, d, from), 0, 4*len(from))
+	s.Copy(e.From, 0, testdevice.Upload(t, d, from), 0, len(from))
 	o := CSROptions{Vertices: 50, Symmetric: true}
 	g, err := BuildCSR(t.Context(), d, e, o)
 	require.NoError(t, err)

@@ -176,7 +176,7 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 			return err
 		}
 		if have != 0 {
-			g.h.Stream.Copy(larger, 0, g.vertices, 0, int(g.vertices.Bytes()))
+			g.h.Stream.Copy(larger, 0, g.vertices, 0, g.vertices.Len())
 		}
 		k.Dispatch(g.h.Stream, groupsOf(capacity-have),
 			freshPush{larger.Address(), uint32(have), uint32(capacity - have)})

@@ -155,7 +155,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 			return err
 		}
 		memory := g.scratch.Of(g.h.Stream)
-		g.h.Stream.Copy(g.host, 0, memory, int(r.total-memory.Address()), 4)
+		g.h.Stream.Copy(g.host, 0, memory, int(r.total-memory.Address())/4, 1)
 		return nil
 	})
 	if err != nil {
@@ -302,7 +302,7 @@ func (g *Graph) findHubs(ctx context.Context) error {
 		return err
 	}
 	memory := g.scratch.Of(g.h.Stream)
-	g.h.Stream.Copy(g.hubs.offsets, 0, memory, int(r.places-memory.Address()), 4*extent)
+	g.h.Stream.Copy(g.hubs.offsets, 0, memory, int(r.places-memory.Address())/4, extent)
 	g.hubs.buckets = r.slabs
 	return g.h.Stream.Wait(context.WithoutCancel(ctx))
 }

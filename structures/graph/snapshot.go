@@ -73,7 +73,7 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 		}
 	}
 	if r.Vertices == 0 {
-		s.Fill(r.Offsets, 0, 4, 0)
+		s.Fill(r.Offsets, 0, 1, 0)
 		return s.Wait(ctx)
 	}
 	scan := g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: r.Vertices}})
@@ -93,7 +93,7 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 		if err != nil {
 			return err
 		}
-		s.Fill(room, 0, 4*r.Vertices, 0)
+		s.Fill(room, 0, r.Vertices, 0)
 		return g.recordCollect(s, collectPush{Hubs: g.hubs.push(), Cursors: words, Offsets: r.Offsets.Address(),
 			Targets: r.Targets.Address(), Weights: recording.At(r.Weights, 0), Count: uint32(r.Vertices),
 			Room: uint32(r.Arcs),

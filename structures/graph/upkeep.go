@@ -105,7 +105,7 @@ func (g *Graph) Clear(ctx context.Context) error {
 	g.hold()
 	return recording.Run(g.h.Stream, func() error {
 		fresh.Dispatch(g.h.Stream, groupsOf(g.capacity()), freshPush{g.vertices.Address(), 0, uint32(g.capacity())})
-		g.h.Stream.Fill(g.counters, 0, int(g.counters.Bytes()), 0)
+		g.h.Stream.Fill(g.counters, 0, g.counters.Len(), 0)
 		return nil
 	})
 }
@@ -201,7 +201,7 @@ func (g *Graph) survey(ctx context.Context, into *Stats) error {
 			if err != nil {
 				return err
 			}
-			g.h.Stream.Fill(rows, 0, int(rows.Bytes()), 0)
+			g.h.Stream.Fill(rows, 0, rows.Len(), 0)
 			k.Dispatch(g.h.Stream, g.walkGroups(last-first), surveyPush{g.description(), g.hubs.push(), rows.Address(),
 				uint32(into.Extent), uint32(first), uint32(last)})
 			return nil

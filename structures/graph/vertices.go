@@ -123,7 +123,7 @@ func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []struc
 		return err
 	}
 	defer named.Free()
-	g.h.Stream.Fill(named, 0, int(named.Bytes()), 0)
+	g.h.Stream.Fill(named, 0, named.Len(), 0)
 	if err := g.h.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 		return err
 	}
 	defer gone.Free()
-	g.h.Stream.Fill(gone, 0, int(gone.Bytes()), 0)
+	g.h.Stream.Fill(gone, 0, gone.Len(), 0)
 	if err := g.h.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func TestManyDeleted(t *testing.T) {
 	}
 	times := 0
 	for pending := true; pending; times++ {
-		s.Fill(left, 0, 4, 0)
+		s.Fill(left, 0, 1, 0)
 		require.NoError(t, l.On(s).Neighbor(structures.Floor, n))
 		require.NoError(t, s.Wait(t.Context()))
 		pending = testdevice.Download(t, left, 1)[0] != 0

@@ -93,7 +93,7 @@ func roomOf[T number](r *rig, n int) *vk.Buffer[T] {
 	b, err := vk.NewBuffer[T](r.d, n+guard)
 	require.NoError(r.t, err)
 	r.buffers = append(r.buffers, b)
-	r.s.Fill(b, 0, int(b.Bytes()), untouched)
+	r.s.Fill(b, 0, b.Len(), untouched)
 	return b
 }
 

@@ -167,7 +167,7 @@ func TestScanLong(t *testing.T) {
 		out, err := vk.NewBuffer[uint32](r.d, n)
 		require.NoError(t, err)
 		defer out.Free()
-		r.s.Fill(array, 0, 4*n, math.MaxUint32)
+		r.s.Fill(array, 0, n, math.MaxUint32)
 		r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: out.Address(), Length: Length{N: n},
 			Scratch: r.scratch(r.p.scanScratch(n, structures.Bits32))}))
 		got := make([]uint32, 1<<20)

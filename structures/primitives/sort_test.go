@@ -74,7 +74,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 		Length: l, FirstBit: first, Bits: bits}
 	scratch := room(r, r.p.sortScratch(l.N, true, w)/4)
 	a.Scratch = scratch.Address()
-	r.s.Fill(scratch, 0, int(scratch.Bytes()), scratchFill)
+	r.s.Fill(scratch, 0, scratch.Len(), scratchFill)
 	local := l.N > 0 && r.p.upperPasses(a) > 0 && !a.short(r.p)
 	if bits == w.Key.Bits()-first {
 		a.Bits = 0

@@ -223,7 +223,7 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 		if err != nil {
 			return err
 		}
-		s.Fill(e.Total, 0, 4, 0)
+		s.Fill(e.Total, 0, 1, 0)
 		push := exportPush{
 			Hash: t.description(t.base), Keys: e.Keys.Address(), Values: e.Values.Address(), Written: e.Total.Address(),
 			Capacity: uint32(min(room, recording.MaxBatch)),

@@ -194,7 +194,7 @@ func (t *table) Clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Stream.Fill(t.base.slabs, 0, int(t.base.slabs.Bytes()), fresh)
+	t.Stream.Fill(t.base.slabs, 0, t.base.slabs.Len(), fresh)
 	if err := t.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey,
 			if err != nil {
 				return err
 			}
-			s.Fill(rows, 0, int(rows.Bytes()), 0)
+			s.Fill(rows, 0, rows.Len(), 0)
 			k.Dispatch(s, t.tileGroups(count), surveyPush{t.description(t.base), rows.Address(), first, count})
 			return nil
 		})

@@ -214,7 +214,7 @@ func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
 	if b.slabs, err = vk.NewBuffer[uint32](t.memory, int(t.baseWords(buckets))); err != nil {
 		return base{}, err
 	}
-	t.Stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)
+	t.Stream.Fill(b.slabs, 0, b.slabs.Len(), fresh)
 	if err := t.Stream.Wait(ctx); err != nil {
 		return base{}, joint.Error(err, t.abandon(b))
 	}

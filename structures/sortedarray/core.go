@@ -172,9 +172,9 @@ func (a *array) move(n int) error {
 	spare, s := a.spare, a.core.Stream
 	err = recording.Run(s, func() error {
 		if a.n != 0 {
-			bytes := a.core.Width().Bytes() * a.n
-			s.Copy(into.Buffer(), 0, a.run.Buffer(), 0, bytes)
-			s.Copy(into.Buffer(), 4*into.ValuesAt(), a.run.Buffer(), 4*a.run.ValuesAt(), bytes)
+			words := a.n << a.core.Width()
+			s.Copy(into.Buffer(), 0, a.run.Buffer(), 0, words)
+			s.Copy(into.Buffer(), into.ValuesAt(), a.run.Buffer(), a.run.ValuesAt(), words)
 		}
 		return a.replace(s, into, a.n)
 	})

@@ -258,7 +258,7 @@ func (c counted[W]) update(do update, of Dictionary[W], said uint32, n, room, pa
 		{structures.Insert, blind, 0, n}, {structures.Delete, blind, 0, 0},
 	} {
 		require.NoError(c.t, b.DeviceCount.Upload(ctx, 0, []uint32{^said}))
-		c.s.Copy(b.DeviceCount, 0, says, 0, 4)
+		c.s.Copy(b.DeviceCount, 0, says, 0, 1)
 		require.NoError(c.t, do(ctx, step.kind, step.b))
 		require.NoError(c.t, onstream.Of(of).On(c.s).Finish(ctx, step.kind, step.b))
 		if step.b.Status != nil {

@@ -131,7 +131,7 @@ func iteratedDictionary(t *testing.T, d *vk.Device, s *vk.Stream, x u32.Dictiona
 	if k, is := x.(interface{ UsedOn(*vk.Stream) }); is {
 		room := testdevice.Room[uint32](t, d, 1)
 		all.changes["kernels"] = func(t *testing.T) {
-			s.Fill(room, 0, 4, 1)
+			s.Fill(room, 0, 1, 1)
 			k.UsedOn(s)
 			require.NoError(t, s.Wait(ctx))
 		}

@@ -33,7 +33,7 @@ type onDevice struct {
 // write has a stream write the number of the operations, if it is for the device to say.
 func (b onDevice) write(s *vk.Stream) {
 	if b.said != nil {
-		s.Copy(b.count, 0, b.said, 0, 4)
+		s.Copy(b.count, 0, b.said, 0, 1)
 	}
 }
 
@@ -276,7 +276,7 @@ func (o *streamed[W]) drop(c calls, b Batch[W]) {
 		s.Discard()
 		require.NoError(o.t, s.Wait(ctx))
 	case 1:
-		s.Fill(upload(o, []uint32{0}), 4096, 4, 0)
+		s.Fill(upload(o, []uint32{0}), 1024, 1, 0)
 		require.Error(o.t, s.Wait(ctx))
 	}
 	require.NoError(o.t, s.Close())
@@ -586,7 +586,7 @@ func (o *streamed[W]) export(pairs int) (keys, values []W, total uint32) {
 	s := o.streams[o.turn%2]
 	const untouched = 0xbad0feed
 	e := structures.DeviceExport{Keys: o.roomFor(pairs + 1), Values: o.roomFor(pairs), Total: room[uint32](o, 1)}
-	s.Fill(e.Keys, 0, int(e.Keys.Bytes()), untouched)
+	s.Fill(e.Keys, 0, e.Keys.Len(), untouched)
 	require.NoError(o.t, onstream.Of(o.Dictionary).On(s).Export(e))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	keys, total = o.get(e.Keys, pairs+1), download(o, e.Total, 1)[0]
@@ -626,7 +626,7 @@ func (o *streamed[W]) Neighbor(_ context.Context, to structures.Direction, keys 
 		OutKeys: o.roomFor(all), OutValues: o.roomFor(all),
 		Status: room[uint8](o, padded(all)), Left: room[uint32](o, 1),
 	}
-	s.Fill(q.Left, 0, 4, 0)
+	s.Fill(q.Left, 0, 1, 0)
 	require.NoError(o.t, o.ordered(s).Neighbor(to, q))
 	require.NoError(o.t, o.ordered(s).FinishNeighbors(o.t.Context(), to, q))
 	require.Zero(o.t, download(o, q.Left, 1)[0])

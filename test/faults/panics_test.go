@@ -167,7 +167,7 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 	stream, uses := testdevice.Stream(t, d), new(vk.Uses)
 	use := func(ctx context.Context) error {
 		stream.Discard()
-		stream.Fill(buffer, 0, 4, 1)
+		stream.Fill(buffer, 0, 1, 1)
 		uses.On(stream)
 		if err := stream.Wait(ctx); err != nil {
 			return err

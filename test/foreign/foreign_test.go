@@ -38,7 +38,7 @@ func TestAdoptSharesBuffers(t *testing.T) {
 		s, err := d.NewStream()
 		require.NoError(t, err)
 		require.NoError(t, first.Upload(ctx, 0, make([]uint32, n)))
-		s.Fill(b, 0, 4*n, 1)
+		s.Fill(b, 0, n, 1)
 		ours, err := s.Submit()
 		require.NoError(t, err)
 
@@ -49,7 +49,7 @@ func TestAdoptSharesBuffers(t *testing.T) {
 
 		done := d.PointAt(own.Done(), reached)
 		s.After(done)
-		s.Fill(b, 4*(n-1), 4, 3)
+		s.Fill(b, n-1, 1, 3)
 		require.NoError(t, s.Wait(ctx))
 		require.NoError(t, done.Wait(ctx))
 		got := make([]uint32, n)
@@ -77,7 +77,7 @@ func TestAdoptSharesTheQueue(t *testing.T) {
 	require.NoError(t, err)
 	s, err := d.NewStream()
 	require.NoError(t, err)
-	s.Fill(b, 0, 256, 0)
+	s.Fill(b, 0, 64, 0)
 	first, err := s.Submit()
 	require.NoError(t, err)
 

@@ -86,7 +86,7 @@ func addSales(ctx context.Context, d *vk.Device, stream *vk.Stream, module shade
 		if err != nil {
 			return err
 		}
-		stream.Fill(sales, 0, 4, 0) // the counter of sales that are left
+		stream.Fill(sales, 0, 1, 0) // the counter of sales that are left
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
 			salesPush{regionOf.InShaders().Description(), totals.InShaders().Description(), sales.Address(),
 				uint32(count)})
@@ -211,7 +211,7 @@ type edgesPush struct {
 // vertices have more.
 func addEdges(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
 	vertices, edges, pending *vk.Buffer[uint32], count int) (int, error) {
-	stream.Fill(vertices, 0, int(vertices.Bytes()), ^uint32(0)) // no vertex has a neighbour
+	stream.Fill(vertices, 0, vertices.Len(), ^uint32(0)) // no vertex has a neighbour
 	_, tile, _ := slabhash.Tiles(d)
 	for {
 		constants := pool.Constants()
@@ -220,7 +220,7 @@ func addEdges(ctx context.Context, d *vk.Device, stream *vk.Stream, module shade
 		if err != nil {
 			return 0, err
 		}
-		stream.Fill(pending, 0, 4, 0)
+		stream.Fill(pending, 0, 1, 0)
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), edgesPush{
 			pool.Description(), vertices.Address(), edges.Address(), pending.Address(), uint32(count),
 		})
@@ -316,7 +316,7 @@ func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shad
 	}
 	defer k.Free()
 	for left := []uint32{1}; left[0] != 0; {
-		stream.Fill(waiting, 0, 4, 0)
+		stream.Fill(waiting, 0, 1, 0)
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
 			bookPush{seats.InShaders().Description(), requests.Address(), waiting.Address(), uint32(count)})
 		seats.InShaders().UsedOn(stream)
@@ -418,7 +418,7 @@ func answerBooks(ctx context.Context, d *vk.Device, stream *vk.Stream, module sh
 			return err
 		}
 		err = reclaimer.On(stream, func(pool alloc.PoolDescription, reclaimer alloc.ReclaimerDescription) error {
-			stream.Fill(left, 0, 4, 0)
+			stream.Fill(left, 0, 1, 0)
 			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), booksPush{pool, reclaimer,
 				books.Address(), requests.Address(), left.Address(), uint32(count)})
 			return nil
@@ -569,7 +569,7 @@ func arrive(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders
 		}
 		most := btree.Moving{Updates: count, Snapshots: count}
 		err = tree.InShaders().On(stream, most, func(seen btree.Description) error {
-			stream.Fill(left, 0, 4, 0)
+			stream.Fill(left, 0, 1, 0)
 			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
 				arrivalsPush{seen, arrivals.Address(), left.Address(), uint32(count)})
 			return nil

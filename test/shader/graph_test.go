@@ -164,7 +164,7 @@ func joinCommon(ctx context.Context, d *vk.Device, stream *vk.Stream, module sha
 			return err
 		}
 		push := commonPush{Pairs: pairs.Address(), Left: left.Address(), Count: uint32(count)}
-		stream.Fill(left, 0, 4, 0)
+		stream.Fill(left, 0, 1, 0)
 		if last < 0 { // the first time
 			push.Graph, push.Tiles = g.InShaders().Description(), 4
 			k.Dispatch(stream, (count*4*tile+k.Workgroup()-1)/k.Workgroup(), push)

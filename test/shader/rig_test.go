@@ -83,7 +83,11 @@ func room[T vk.Element](r *rig, n int) *vk.Buffer[T] {
 	b, err := vk.NewBuffer[T](r.d, n)
 	require.NoError(r.t, err)
 	r.buffers = append(r.buffers, b)
-	if whole := int(b.Bytes()) &^ 3; whole > 0 {
+	whole := n
+	if b.Bytes() < 4*uint64(n) {
+		whole = n &^ 3 // bytes, of which Fill takes whole words
+	}
+	if whole > 0 {
 		r.s.Fill(b, 0, whole, ^uint32(0))
 		require.NoError(r.t, r.s.Wait(r.t.Context()))
 	}

@@ -46,7 +46,7 @@ func TestEnter(t *testing.T) {
 	h := opened(t, d, nil)
 	defer func() { require.NoError(t, h.Close(func(bool) error { return h.Free() })) }()
 	s, b := testdevice.Stream(t, d), testdevice.Room[uint32](t, d, 1)
-	record := func() error { s.Fill(b, 0, 4, 1); return nil }
+	record := func() error { s.Fill(b, 0, 1, 1); return nil }
 	try := func(query, after, alone error) {
 		t.Helper()
 		for range 2 { // the second call would wait for ever if the first one had left the gate closed
@@ -82,7 +82,7 @@ func TestCloseShared(t *testing.T) {
 	require.NoError(t, err)
 	one, other := opened(t, d, pool), opened(t, d, pool)
 	s, b := testdevice.Stream(t, d), testdevice.Room[uint32](t, d, 1)
-	require.NoError(t, one.Using(s, func() error { s.Fill(b, 0, 4, 1); return nil }))
+	require.NoError(t, one.Using(s, func() error { s.Fill(b, 0, 1, 1); return nil }))
 	var shares []bool
 	free := func(h *Handle) func(bool) error {
 		return func(open bool) error { shares = append(shares, open); return h.Free() }

@@ -31,7 +31,7 @@ func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32],
 		}
 		last = pending
 		err := s.Whole(func() error {
-			s.Fill(left, 0, 4, 0)
+			s.Fill(left, 0, 1, 0)
 			return again()
 		})
 		if err != nil {

@@ -204,7 +204,7 @@ func TestNothingRunsBehindARefusal(t *testing.T) {
 			}
 			refused = true
 			for range 50 {
-				s.Fill(long, 0, int(long.Bytes()), 0)
+				s.Fill(long, 0, long.Len(), 0)
 			}
 			var err error
 			submitted, err = s.Submit()

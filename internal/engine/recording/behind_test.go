@@ -61,7 +61,7 @@ func TestMemoryIsFreedBehindWork(t *testing.T) {
 			fresh := testdevice.Stream(t, d) // has no memory yet, and gets it in several steps
 			for _, c := range s.on {
 				for _, o := range c.out {
-					fresh.Fill(o, 0, int(o.Bytes()), untouched)
+					fresh.Fill(o, 0, o.Len(), untouched)
 				}
 			}
 			for _, c := range s.on {
@@ -185,7 +185,7 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.Equal(t, some, testdevice.Download(t, values, updates))
 
 	// A kernel of the user's that uses the tree's memory.
-	stream.Fill(keys, 0, 4, 1)
+	stream.Fill(keys, 0, 1, 1)
 	tree.InShaders().UsedOn(stream)
 	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
 	stream.Discard()
@@ -223,7 +223,7 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 		fills = 3000
 	}
 	for range fills {
-		slow.Fill(large, 0, int(large.Bytes()), 0)
+		slow.Fill(large, 0, large.Len(), 0)
 	}
 	p, err := slow.Submit()
 	require.NoError(t, err)

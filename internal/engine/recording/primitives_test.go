@@ -90,11 +90,11 @@ func TestEveryKernelOfPrimitivesFails(t *testing.T) {
 // endEach ends a recorded call at each of its kernels.
 func endEach(t *testing.T, s *vk.Stream, record func() error, own, out *vk.Buffer[uint32]) {
 	for n := 1; ; n++ {
-		s.Fill(out, 0, int(out.Bytes()), untouched)
-		s.Fill(own, 0, 4, 0)
+		s.Fill(out, 0, out.Len(), untouched)
+		s.Fill(own, 0, 1, 0)
 		require.NoError(t, s.Wait(t.Context()))
 		reached := failAt(t, n)
-		s.Fill(own, 0, 4, 1)
+		s.Fill(own, 0, 1, 1)
 		err := record()
 		if !reached() {
 			require.NoError(t, err)

@@ -584,9 +584,9 @@ func TestEveryKernelFailsOnStreams(t *testing.T) {
 						before = s.contents(t)
 					}
 					for _, o := range c.out {
-						stream.Fill(o, 0, int(o.Bytes()), untouched)
+						stream.Fill(o, 0, o.Len(), untouched)
 					}
-					stream.Fill(own, 0, 4, 0)
+					stream.Fill(own, 0, 1, 0)
 					require.NoError(t, stream.Wait(t.Context()))
 				}
 				written := func() (all [][]uint32) {
@@ -604,7 +604,7 @@ func TestEveryKernelFailsOnStreams(t *testing.T) {
 				for n := 1; ; n++ {
 					prepare()
 					reached := failAt(t, n)
-					stream.Fill(own, 0, 4, 1)
+					stream.Fill(own, 0, 1, 1)
 					err := c.record(stream)
 					if !reached() {
 						require.NoError(t, err)

@@ -74,10 +74,10 @@ func (m *Memory) ValuesAt() int { return m.values }
 // FillIndex records that the words of the index are set to ~0. The part of the index that Merge does not write must
 // have this value.
 func (m *Memory) FillIndex(s *vk.Stream) {
-	s.Fill(m.b, 4*m.index, m.w.Bytes()*IndexKeys(m.w, m.n), ^uint32(0))
+	s.Fill(m.b, m.index, IndexKeys(m.w, m.n)<<m.w, ^uint32(0))
 }
 
 // ClearTombstones records that no pair of n is a tombstone.
 func (m *Memory) ClearTombstones(s *vk.Stream, n int) {
-	s.Fill(m.b, 4*m.tombstones, 4*groups(n, 32), 0)
+	s.Fill(m.b, m.tombstones, groups(n, 32), 0)
 }

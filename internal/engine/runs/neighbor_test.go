@@ -64,7 +64,7 @@ func testNeighbor(t *testing.T, r *rig) {
 						}
 						require.LessOrEqual(t, pending[0], before, what)
 						before = pending[0]
-						r.s.Fill(left, 0, 4, 0)
+						r.s.Fill(left, 0, 1, 0)
 						r.run(r.q.Neighbor(r.s, m.Stack, kind, a))
 					}
 					r.requireNumbers(wantKeys, gotKeys, "keys: %s", what)

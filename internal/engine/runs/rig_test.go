@@ -107,7 +107,7 @@ func room(r *rig, n int) *vk.Buffer[uint32] {
 	b, err := vk.NewBuffer[uint32](r.d, n+guard)
 	require.NoError(r.t, err)
 	r.buffers = append(r.buffers, b)
-	r.s.Fill(b, 0, int(b.Bytes()), untouched)
+	r.s.Fill(b, 0, b.Len(), untouched)
 	return b
 }
 

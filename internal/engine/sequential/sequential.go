@@ -107,7 +107,7 @@ type Pass struct {
 // Indirect is the place in memory of a dispatch's number of workgroups. With the zero value, the host gives the number.
 type Indirect struct {
 	Memory vk.Memory
-	At     int
+	At     int // its element
 }
 
 // Dispatch dispatches a kernel in the given number of workgroups, or in the number at by.
@@ -124,12 +124,12 @@ const workgroup = 64
 
 func groups(n int) int { return (n + workgroup - 1) / workgroup }
 
-// These are sizes and offsets of shaders/sequential/state.glsl.
+// These are the size of the state in bytes and places in words, of shaders/sequential/state.glsl.
 const (
 	stateBytes = 40
-	applyArgs  = 4
-	groupArgs  = 16
-	orderArgs  = 28
+	applyArgs  = 1
+	groupArgs  = 4
+	orderArgs  = 7
 )
 
 // equals is Equals of shaders/sequential/equals.glsl.
@@ -217,7 +217,7 @@ func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 	p := planFor(c.Count, scratch)
 	memory := o.scratch.Of(nil)
 	if o.open {
-		s.Fill(memory, 0, 4, 0)
+		s.Fill(memory, 0, 1, 0)
 		s.OnSubmit(func(_ vk.Point, submitted bool) { o.open = o.open && !submitted })
 	}
 	begin, err := beginKernel().Kernel(o.kernels, s)

@@ -177,7 +177,7 @@ func (p *Pool) look(ctx context.Context, words int) (span, bool, error) {
 // fill records that the words of a run become value.
 func (p *Pool) fill(run span, value uint32) {
 	p.each(run, func(bitmaps *vk.Buffer[uint32], first, words int) {
-		p.stream.Fill(bitmaps, 4*first, 4*words, value)
+		p.stream.Fill(bitmaps, first, words, value)
 	})
 }
 

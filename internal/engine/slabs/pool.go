@@ -456,14 +456,14 @@ func (p *Pool) newSuperBlock(ctx context.Context, blocks int, from *superBlock) 
 		return nil, err
 	}
 	p.stream.Concurrent(func() {
-		units, bitmaps := 0, 0 // bytes copied from the other
+		units, bitmaps := 0, 0 // words copied from the other
 		if from != nil {
-			units, bitmaps = int(from.units.Bytes()), int(from.bitmaps.Bytes())
+			units, bitmaps = from.units.Len(), from.bitmaps.Len()
 			p.stream.Copy(s.units, 0, from.units, 0, units)
 			p.stream.Copy(s.bitmaps, 0, from.bitmaps, 0, bitmaps)
 		}
-		p.stream.Fill(s.units, units, int(s.units.Bytes())-units, ^uint32(0))
-		p.stream.Fill(s.bitmaps, bitmaps, int(s.bitmaps.Bytes())-bitmaps, 0)
+		p.stream.Fill(s.units, units, s.units.Len()-units, ^uint32(0))
+		p.stream.Fill(s.bitmaps, bitmaps, s.bitmaps.Len()-bitmaps, 0)
 	})
 	// The device uses the memory until the work ends, so the wait must not be cancelled.
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
@@ -489,10 +489,10 @@ func (p *Pool) Reset(ctx context.Context) error {
 	}
 	p.stream.Concurrent(func() {
 		for _, s := range p.supers {
-			p.stream.Fill(s.units, 0, int(s.units.Bytes()), ^uint32(0))
-			p.stream.Fill(s.bitmaps, 0, int(s.bitmaps.Bytes()), 0)
+			p.stream.Fill(s.units, 0, s.units.Len(), ^uint32(0))
+			p.stream.Fill(s.bitmaps, 0, s.bitmaps.Len(), 0)
 		}
-		p.stream.Fill(p.table, 0, 8*tableSupers, 0)
+		p.stream.Fill(p.table, 0, tableSupers, 0)
 	})
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err

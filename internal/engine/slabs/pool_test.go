@@ -74,7 +74,7 @@ func (u *user) run(p *Pool, function uint32, slabs []uint32) {
 	wants, err := vk.NewBuffer[uint32](u.d, len(slabs))
 	require.NoError(u.t, err)
 	defer wants.Free()
-	u.stream.Fill(wants, 0, 4*len(slabs), 1)
+	u.stream.Fill(wants, 0, len(slabs), 1)
 	b, err := vk.NewBuffer[uint32](u.d, len(slabs))
 	require.NoError(u.t, err)
 	defer b.Free()

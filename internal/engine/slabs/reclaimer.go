@@ -91,11 +91,11 @@ func (r *Reclaimer) fit(ctx context.Context) error {
 		return err
 	}
 	s := r.pool.stream
-	s.Fill(state, 0, int(state.Bytes()), 0)
+	s.Fill(state, 0, state.Len(), 0)
 	for i, at := range []int{flags, marks} {
 		address := state.Address() + uint64(at)
-		s.Fill(state, epochKeptAt+8*i, 4, uint32(address))
-		s.Fill(state, epochKeptAt+8*i+4, 4, uint32(address>>32))
+		s.Fill(state, epochKeptAt/4+2*i, 1, uint32(address))
+		s.Fill(state, epochKeptAt/4+2*i+1, 1, uint32(address>>32))
 	}
 	if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
 		state.Free()

@@ -38,7 +38,7 @@ func (p *Pool) Stats(ctx context.Context) (Stats, error) {
 		}
 	}
 	words := p.blocks() * bitmapWords
-	p.stream.Fill(p.counts, 0, 4*MaxSuperBlocks, 0)
+	p.stream.Fill(p.counts, 0, MaxSuperBlocks, 0)
 	p.mu.Lock()
 	described := p.describe()
 	p.mu.Unlock()

@@ -171,7 +171,7 @@ func (c recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
 		Capacity: min(e.Keys.Len(), e.Values.Len()) * 4 / c.Width().Bytes(), Candidates: all,
 	})
 	if err == nil {
-		s.Copy(e.Total, 0, c.scratch.Of(s), 4*(offsets+1), 4)
+		s.Copy(e.Total, 0, c.scratch.Of(s), offsets+1, 1)
 	}
 	return err
 }

@@ -216,7 +216,7 @@ func TestWrongResultsAreFound(t *testing.T) {
 		s.measure(s.measurement(n, n), task{pending: true, check: func() {}, record: func() error {
 			if again > 0 {
 				again--
-				s.stream.Fill(s.left, 0, 4, 3)
+				s.stream.Fill(s.left, 0, 1, 3)
 			}
 			return nil
 		}})
@@ -224,7 +224,7 @@ func TestWrongResultsAreFound(t *testing.T) {
 	s.patience = 0
 	require.ErrorContains(t, wrong(t, func() {
 		s.measure(s.measurement(n, n), task{pending: true, check: func() {}, record: func() error {
-			s.stream.Fill(s.left, 0, 4, 3)
+			s.stream.Fill(s.left, 0, 1, 3)
 			return nil
 		}})
 	}), "3 operations were left pending")

@@ -366,8 +366,8 @@ func (r *graphRun) insertParts(parts []part, all graph.DeviceEdges,
 	for _, p := range parts {
 		b := graph.DeviceBatch{Count: p.count, From: r.room("graph from part", r.batch),
 			To: r.room("graph to part", r.batch), Status: r.found, Left: r.left}
-		r.stream.Copy(b.From, 0, all.From, 4*p.first, 4*p.count)
-		r.stream.Copy(b.To, 0, all.To, 4*p.first, 4*p.count)
+		r.stream.Copy(b.From, 0, all.From, p.first, p.count)
+		r.stream.Copy(b.To, 0, all.To, p.first, p.count)
 		r.wait()
 		w, d := r.timed(func() error { return r.graph.On(r.stream).Update(r.ctx, structures.Insert, b) })
 		if r.download(r.left, 1)[0] > 0 {

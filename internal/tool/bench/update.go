@@ -111,9 +111,8 @@ func (s *session) treeBatches() (all []structures.DeviceBatch) {
 	for i, p := range doubling(s.n, s.batch) {
 		b := structures.DeviceBatch{Count: p.count, Keys: s.roomFor(fmt.Sprintf("part %d keys", i), p.count),
 			Values: s.roomFor(fmt.Sprintf("part %d values", i), p.count)}
-		bytes := s.width.Bytes()
-		s.stream.Copy(b.Keys, 0, keys, bytes*p.first, bytes*p.count)
-		s.stream.Copy(b.Values, 0, values, bytes*p.first, bytes*p.count)
+		s.stream.Copy(b.Keys, 0, keys, p.first<<s.width, p.count<<s.width)
+		s.stream.Copy(b.Values, 0, values, p.first<<s.width, p.count<<s.width)
 		all = append(all, b)
 	}
 	s.wait()
@@ -134,11 +133,10 @@ func (s *session) update(kind structures.Kind, b structures.DeviceBatch) error {
 func (s *session) eachBatch(q sequence, from, upTo int, do func(structures.DeviceBatch)) {
 	keys, values := s.all(q)
 	b := structures.DeviceBatch{Keys: s.roomFor("batch keys", s.batch), Values: s.roomFor("batch values", s.batch)}
-	bytes := s.width.Bytes()
 	for _, p := range chunks(upTo-from, s.batch) {
 		b.Count = p.count
-		s.stream.Copy(b.Keys, 0, keys, bytes*(from+p.first), bytes*p.count)
-		s.stream.Copy(b.Values, 0, values, bytes*(from+p.first), bytes*p.count)
+		s.stream.Copy(b.Keys, 0, keys, (from+p.first)<<s.width, p.count<<s.width)
+		s.stream.Copy(b.Values, 0, values, (from+p.first)<<s.width, p.count<<s.width)
 		do(b)
 	}
 }
@@ -210,7 +208,7 @@ func (s *session) buildBatches() {
 // untilDone repeats a run of batches if operations are left pending, as run does.
 func (s *session) untilDone(run func() (device, wall []time.Duration)) (device, wall []time.Duration) {
 	for start := time.Now(); ; {
-		s.stream.Fill(s.left, 0, 4, 0)
+		s.stream.Fill(s.left, 0, 1, 0)
 		device, wall = run()
 		left := s.download(s.left, 1)[0]
 		if left == 0 {

@@ -40,7 +40,7 @@ func newWorkload(d *vk.Device, seed uint32, n, operations int) *workload {
 		w.close()
 		ok(err)
 	}
-	w.stream.Fill(w.left, 0, 4, 0) // batches add to it; measure checks that it stays 0
+	w.stream.Fill(w.left, 0, 1, 0) // batches add to it; measure checks that it stays 0
 	return w
 }
 
@@ -209,7 +209,7 @@ func (s *session) run(m *Measurement, t task, timed bool) {
 		if try >= tries && time.Since(start) >= s.patience {
 			s.failPending(left)
 		}
-		s.stream.Fill(s.left, 0, 4, 0)
+		s.stream.Fill(s.left, 0, 1, 0)
 	}
 }
 

@@ -204,7 +204,7 @@ func (m *maker) children(ctx context.Context, s *Scene, cells int, count func(fi
 		return nil, row{}, 0, err
 	}
 	defer most.Free()
-	m.s.Fill(firsts, 4*cells, 4, 0)
+	m.s.Fill(firsts, cells, 1, 0)
 	if err := count(firsts); err != nil {
 		return nil, row{}, 0, err
 	}
@@ -248,7 +248,7 @@ func (m *maker) row(s *Scene, count int, write func(to row) error) (r row, err e
 	if r.sums, err = s.room(m.d, count+1); err != nil {
 		return r, err
 	}
-	m.s.Fill(r.sums, 4*count, 4, 0)
+	m.s.Fill(r.sums, count, 1, 0)
 	if err := write(r); err != nil {
 		return r, err
 	}

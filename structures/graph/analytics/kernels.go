@@ -224,7 +224,7 @@ func inDispatches[P any](w *workspace, of recording.Spec[P], all, dispatches int
 	return err
 }
 
-// shareIndirect is share for numbers of workgroups that the device reads from args, at an offset in bytes.
+// shareIndirect is share for numbers of workgroups that the device reads from args, from word at on.
 func shareIndirect[P any](w *workspace, k *vk.Kernel[P], args *vk.Buffer[uint32], at, dispatches int,
 	push func(dispatched) P) {
 	w.s.Concurrent(func() {

@@ -70,7 +70,7 @@ func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32])
 			return err
 		}
 		if mode == zeroArcsOfQueue {
-			shareIndirect(w, k, control, 16*int(step%3), w.dispatches(), of)
+			shareIndirect(w, k, control, 4*int(step%3), w.dispatches(), of)
 		} else {
 			share(w, k, groups(w.vertices, linkGroup), w.dispatches(), of)
 		}
@@ -81,8 +81,8 @@ func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32])
 		took, err := w.do(func() error {
 			if step == 0 {
 				next++
-				w.s.Fill(parents, 0, 4*w.vertices, Unreached)
-				w.s.Fill(parents, 4*int(source), 4, source)
+				w.s.Fill(parents, 0, w.vertices, Unreached)
+				w.s.Fill(parents, int(source), 1, source)
 				return cmp.Or(recording.Clear(w.kernels, w.s, control.Address(), controlOfParents),
 					pass(positiveArcs, 0))
 			}

@@ -126,7 +126,7 @@ func (t *traversal) record(pairs int) error {
 	}
 	for range pairs {
 		small.Dispatch(t.w.s, 1, t.push)
-		shareIndirect(t.w, large, t.control, 4*controlGroups, t.w.dispatches(), func(part dispatched) traversalPush {
+		shareIndirect(t.w, large, t.control, controlGroups, t.w.dispatches(), func(part dispatched) traversalPush {
 			push := t.push
 			push.Part = part
 			return push

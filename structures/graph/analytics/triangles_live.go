@@ -79,7 +79,7 @@ func (e *edgeTriangles) orient() error {
 		Scratch: e.scratch.Address()}); err != nil {
 		return err
 	}
-	w.s.Copy(w.buffers["marks"], 0, e.offsets, 0, 4*w.vertices)
+	w.s.Copy(w.buffers["marks"], 0, e.offsets, 0, w.vertices)
 	round(orientFill)
 	return nil
 }

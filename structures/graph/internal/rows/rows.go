@@ -260,7 +260,7 @@ func (b *Builder) recordRows(sorted Sorted, a Arrays, width int) error {
 		}
 	}
 	if sorted.Weights != nil && a.Arcs > 0 {
-		b.s.Copy(a.Weights, 0, sorted.Weights, 0, 4*a.Arcs)
+		b.s.Copy(a.Weights, 0, sorted.Weights, 0, a.Arcs)
 	}
 	push := rowsPush{Keys: sorted.Keys.Address(), Offsets: a.Offsets.Address(), Targets: a.Targets.Address(),
 		Arcs: uint32(a.Arcs), Vertices: uint32(a.Vertices), Bits: uint32(width)}
