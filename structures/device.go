@@ -60,7 +60,7 @@ type InShaders[D any] interface {
 }
 
 // DeviceBatch is a batch of operations in device buffers. Fields that a call does not use may be nil. Keys and values
-// have the words of KeyCode and ValueCode: these, or primitives.EncodeKeys, encode signed keys and all floats.
+// are words, as the table of Code says: signed keys and all floats are encoded.
 //
 // The number of operations may be known to the device alone. DeviceCount is then one word that an earlier step of the
 // stream writes and that the batch reads when it runs. Count is then the greatest number that is possible: buffers are
@@ -128,10 +128,8 @@ func (o LookupOrder) String() string { return lookupOrderNames.String(o) }
 
 // DeviceLookups is a batch of lookups in device buffers.
 //
-// Keys and values in device buffers have the width of PairWidth: one word each, or two, of which the low one comes
-// first. They are encoded as KeyCode and ValueCode say, which changes nothing for unsigned integers;
-// primitives.EncodeKeys encodes numbers that are on the device. Without it, signed and float keys are not found. An
-// absent value is word 0, which is not the number 0 for floats and signed integers: read Found first.
+// Keys and values are words, as the table of Code says: signed keys and all floats are encoded. An absent value is word
+// 0, which is not the number 0 for floats: read Found first.
 type DeviceLookups struct {
 	Count       int                // may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are

@@ -15,19 +15,33 @@ type Number interface {
 type Word interface{ uint32 | uint64 }
 
 // Code converts numbers of a type to words and back. Calls with slices convert by themselves; calls on device buffers
-// take words.
+// take words and return words.
+//
+//	       unsigned integer  signed integer    float
+//	key    as it is          sign bit flipped  in its total order
+//	value  as it is          as it is          in its total order, as a key
+//
+//	       32 bits beside 64, in a word of 64 bits
+//	key    in the lower half; the upper half is 0
+//	value  in the upper half; the lower half is 0
+//
+// A word has the PairWidth of the types, or in a set the width of the keys. In a buffer a word of 64 bits is two of 32,
+// of which the low one comes first. A word that is not encoded is another number: a lookup of it finds nothing, or the
+// value of another key.
+//
+// Signed values are in two's complement, because they are added up. A value of 32 bits is in the upper half so that
+// sums are modulo 2^32 there, too. The total order of floats is that of IEEE 754-2019, section 5.10: -0 is less than 0,
+// and a NaN is equal only to the NaN with the same bits. NaNs are above all numbers, or below them if their sign bit is
+// set. To encode a float, flip its sign bit, or all its bits if it is negative.
+//
+// In Go, KeyCode and ValueCode encode. On a device primitives.EncodeKeys does, for numbers of the full width of a word.
 type Code[T Number] struct {
 	negative, positive uint64 // the bits that are flipped, by the sign of the number
 	shift              uint8
 }
 
-// KeyCode returns the code of keys. It keeps their order:
-//   - An unsigned integer is its own word.
-//   - A signed integer has its sign bit flipped.
-//   - Floats are in their total order (IEEE 754-2019, section 5.10): -0 is less than 0, and a NaN is equal only to the
-//     NaN with the same bits. NaNs are above all numbers, or below them if their sign bit is set.
-//
-// If keys have 32 bits and values 64, a key is the lower half of its word, and the upper half is 0.
+// KeyCode returns the code of keys, which keeps their order: the lesser key has the lesser word. The table of Code says
+// how.
 func KeyCode[K Number]() Code[K] {
 	sign := uint64(1) << (WidthOf[K]().Bits() - 1)
 	switch {
@@ -39,9 +53,7 @@ func KeyCode[K Number]() Code[K] {
 	return Code[K]{}
 }
 
-// ValueCode returns the code of values of type V with keys of type K. Integers are their own words, signed ones in
-// two's complement. Floats are encoded as in KeyCode, in order. If values have 32 bits and keys 64, a value is the
-// upper half of its word, and the lower half is 0, so that sums are modulo 2^32 there, too.
+// ValueCode returns the code of values of type V with keys of type K: see the table of Code.
 func ValueCode[K, V Number]() (c Code[V]) {
 	if Float[V]() {
 		c = KeyCode[V]()

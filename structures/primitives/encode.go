@@ -19,9 +19,9 @@ type encodePush struct {
 	FlipSet, FlipClear uint64
 }
 
-// EncodeKeys records the conversion of numbers of a type to the words by which dictionaries store and order keys
-// (structures.KeyCode), as calls on device buffers take them. Float values are encoded in the same way; integer values
-// need no encoding.
+// EncodeKeys records the conversion of keys of a type to the words that calls on device buffers take, as the table of
+// structures.Code says. It also converts float values; integer values need no encoding. A word has the width of the
+// type: beside numbers of 64 bits, put numbers of 32 bits into their half of a word yourself.
 //
 // Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
 func EncodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) error {

@@ -557,46 +557,55 @@ func Example_saveSteps() {
 	// Output: 2
 }
 
-// countOnDevice counts keys that are in device memory already, and doesn't wait: the caller's stream goes on.
-func countOnDevice(ctx context.Context, d *vk.Device, s *vk.Stream, m *slabhash.Map[uint32, uint32],
-	batch structures.DeviceBatch) error {
-	if err := m.On(s).Update(ctx, structures.InsertAdd, batch); err != nil {
-		return err
+// countOnDevice counts keys in device memory. The table is too small at first, so a part of them stays pending until
+// Finish.
+func countOnDevice(ctx context.Context, d *vk.Device, keys []uint32) (map[uint32]uint32, error) {
+	counts, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
+	if err != nil {
+		return nil, err
 	}
-	_, err := s.Submit()
-	return err
+	defer counts.Close()
+	batch, err := structures.NewDeviceBatch(d, structures.PairWidth[uint32, uint32](), structures.InsertAdd, len(keys))
+	if err != nil {
+		return nil, err
+	}
+	defer batch.Free()
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if err := batch.Keys.Upload(ctx, 0, keys); err != nil { // or a kernel of yours writes them, on the same stream
+		return nil, err
+	}
+	s.Fill(batch.Values, 0, len(keys), 1) // elements, not bytes
+	batch.Clear(s)
+	if err := counts.On(s).Update(ctx, structures.InsertAdd, batch); err != nil {
+		return nil, err
+	}
+	// More work can be recorded here. Finish submits it, waits, makes room and does what found none.
+	if err := counts.On(s).Finish(ctx, structures.InsertAdd, batch); err != nil {
+		return nil, err
+	}
+	all := map[uint32]uint32{}
+	for pair, err := range counts.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		all[pair.Key] = pair.Value
+	}
+	return all, nil
 }
 
 func Example_countOnDevice() {
 	on(func(ctx context.Context, d *vk.Device) error {
-		m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Capacity: 100})
-		if err != nil {
-			return err
+		keys := make([]uint32, 100_000)
+		for i := range keys {
+			keys[i] = uint32(i % 40_000)
 		}
-		defer m.Close()
-		s, err := d.NewStream()
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		batch, err := structures.NewDeviceBatch(d, structures.Bits32, structures.InsertAdd, 4)
-		if err != nil {
-			return err
-		}
-		defer batch.Free()
-		if err := errors.Join(batch.Keys.Upload(ctx, 0, []uint32{5, 6, 5, 5}),
-			batch.Values.Upload(ctx, 0, []uint32{1, 1, 1, 1})); err != nil {
-			return err
-		}
-		if err := countOnDevice(ctx, d, s, m, batch); err != nil {
-			return err
-		}
-		if err := m.On(s).Finish(ctx, structures.InsertAdd, batch); err != nil {
-			return err
-		}
-		values, _, err := m.Find(ctx, []uint32{5, 6, 7})
-		fmt.Println(values)
+		counts, err := countOnDevice(ctx, d, keys)
+		fmt.Println(len(counts), counts[19_999], counts[20_000])
 		return err
 	})
-	// Output: [3 1 0]
+	// Output: 40000 3 2
 }
