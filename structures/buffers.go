@@ -1,11 +1,31 @@
 package structures
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 
 	"github.com/vkds/vkds/vk"
 )
+
+// Made says for which Width the buffers of a batch were made, so that a structure of another one refuses the batch. The
+// zero value says nothing: the buffers are the caller's own.
+type Made struct {
+	width Width
+	known bool
+}
+
+// MadeFor says that buffers were made for pairs of that width.
+func MadeFor(w Width) Made { return Made{w, true} }
+
+// Check returns *vk.OptionError if the buffers were made for another width than that of a structure.
+func (m Made) Check(w Width) error {
+	if !m.known || m.width == w {
+		return nil
+	}
+	return &vk.OptionError{Option: "Made", Reason: fmt.Sprintf("the buffers were made for pairs of %v, and the "+
+		"structure has pairs of %v: make them with its PairWidth", m.width, w)}
+}
 
 // NewDeviceBatch makes the buffers of a batch of up to n operations: Keys, Status and Left, Values unless kind is
 // Delete, and Kinds if kind is Mixed. It makes no buffers for ordered queries (FindSuccessor to CountRange). Call Clear
@@ -16,7 +36,7 @@ import (
 //
 // Errors: *vk.OutOfMemoryError, *vk.LimitError.
 func NewDeviceBatch(d *vk.Device, w Width, kind Kind, n int) (DeviceBatch, error) {
-	b := DeviceBatch{Count: n}
+	b := DeviceBatch{Count: n, Made: MadeFor(w)}
 	m := maker{d: d, w: w}
 	b.Keys, b.Status, b.Left = numbers(&m, n, 1), bytes(&m, n), buffer[uint32](&m, 1)
 	if kind != Delete {
@@ -42,7 +62,7 @@ func (b DeviceBatch) Free() {
 func NewDeviceLookups(d *vk.Device, w Width, n int) (DeviceLookups, error) {
 	m := maker{d: d, w: w}
 	l := DeviceLookups{
-		Count: n, Keys: numbers(&m, n, 1), Values: numbers(&m, n, 1), Found: bytes(&m, n),
+		Made: MadeFor(w), Count: n, Keys: numbers(&m, n, 1), Values: numbers(&m, n, 1), Found: bytes(&m, n),
 		FoundBits: buffer[uint32](&m, (n+31)/32),
 	}
 	return l, m.done(l.Free)
@@ -58,7 +78,7 @@ func (l DeviceLookups) Free() {
 // NewDeviceBatch.
 func NewDeviceCounts(d *vk.Device, w Width, n int) (DeviceCounts, error) {
 	m := maker{d: d, w: w}
-	c := DeviceCounts{Count: n, Ranges: numbers(&m, n, 2), Counts: buffer[uint32](&m, n)}
+	c := DeviceCounts{Made: MadeFor(w), Count: n, Ranges: numbers(&m, n, 2), Counts: buffer[uint32](&m, n)}
 	return c, m.done(c.Free)
 }
 
@@ -73,7 +93,7 @@ func (c DeviceCounts) Free() {
 func NewDeviceRanges(d *vk.Device, w Width, n, pairs int) (DeviceRanges, error) {
 	m := maker{d: d, w: w}
 	r := DeviceRanges{
-		Count: n, Ranges: numbers(&m, n, 2), Offsets: buffer[uint32](&m, n+1),
+		Made: MadeFor(w), Count: n, Ranges: numbers(&m, n, 2), Offsets: buffer[uint32](&m, n+1),
 		Keys: numbers(&m, pairs, 1), Values: numbers(&m, pairs, 1), Candidates: buffer[uint64](&m, 1),
 	}
 	return r, m.done(r.Free)
@@ -90,7 +110,7 @@ func (r DeviceRanges) Free() {
 func NewDeviceWindow(d *vk.Device, w Width, n, width int) (DeviceWindow, error) {
 	m := maker{d: d, w: w}
 	of := DeviceWindow{
-		Count: n, Width: width, Ranges: numbers(&m, n, 2), Counts: buffer[uint32](&m, n),
+		Made: MadeFor(w), Count: n, Width: width, Ranges: numbers(&m, n, 2), Counts: buffer[uint32](&m, n),
 		Keys: numbers(&m, n, width), Values: numbers(&m, n, width),
 	}
 	return of, m.done(of.Free)
@@ -102,7 +122,7 @@ func (w DeviceWindow) Free() { free(w.DeviceCount, w.Ranges, w.Keys, w.Values, w
 // NewDeviceRanks makes the buffers to find the ranks of up to n keys. Errors: those of NewDeviceBatch.
 func NewDeviceRanks(d *vk.Device, w Width, n int) (DeviceRanks, error) {
 	m := maker{d: d, w: w}
-	r := DeviceRanks{Count: n, Keys: numbers(&m, n, 1), Ranks: buffer[uint32](&m, n)}
+	r := DeviceRanks{Made: MadeFor(w), Count: n, Keys: numbers(&m, n, 1), Ranks: buffer[uint32](&m, n)}
 	return r, m.done(r.Free)
 }
 
@@ -113,7 +133,7 @@ func (r DeviceRanks) Free() { free(r.DeviceCount, r.Keys, r.Ranks) }
 func NewDeviceExport(d *vk.Device, w Width, pairs int) (DeviceExport, error) {
 	m := maker{d: d, w: w}
 	e := DeviceExport{
-		Keys: numbers(&m, pairs, 1), Values: numbers(&m, pairs, 1), Total: buffer[uint32](&m, 1),
+		Made: MadeFor(w), Keys: numbers(&m, pairs, 1), Values: numbers(&m, pairs, 1), Total: buffer[uint32](&m, 1),
 	}
 	return e, m.done(e.Free)
 }
@@ -126,7 +146,7 @@ func (e DeviceExport) Free() { free(e.Keys, e.Values, e.Total) }
 func NewDeviceNeighbors(d *vk.Device, w Width, n int) (DeviceNeighbors, error) {
 	m := maker{d: d, w: w}
 	q := DeviceNeighbors{
-		Count: n, Keys: numbers(&m, n, 1), OutKeys: numbers(&m, n, 1), OutValues: numbers(&m, n, 1),
+		Made: MadeFor(w), Count: n, Keys: numbers(&m, n, 1), OutKeys: numbers(&m, n, 1), OutValues: numbers(&m, n, 1),
 		Status: bytes(&m, n), Left: buffer[uint32](&m, 1),
 	}
 	return q, m.done(q.Free)

@@ -40,6 +40,7 @@ type OrderedOnStream interface {
 // DeviceExport holds the buffers that an export writes to. It writes as many pairs as both Keys and Values have room
 // for, in key order if the dictionary keeps one.
 type DeviceExport struct {
+	Made         Made // of NewDeviceExport
 	Keys, Values *vk.Buffer[uint32]
 	// Total is one word, out: the number of pairs, including those for which there was no room.
 	Total *vk.Buffer[uint32]
@@ -73,6 +74,7 @@ type InShaders[D any] interface {
 // A Count of 0 is an empty batch: it needs no buffers, and the call does nothing, except that Range sets Offsets[0] and
 // Candidates to 0 if there are such buffers. So it is for all structs of this package that describe device buffers.
 type DeviceBatch struct {
+	Made        Made               // of NewDeviceBatch
 	Count       int                // operations; may be 0
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them
 	// First is the index of the first operation in Keys and Values. In the other buffers operations begin at 0.
@@ -110,7 +112,7 @@ type DeviceBatch struct {
 	Alone bool
 }
 
-// LookupOrder is the order in which lookups are done.
+// LookupOrder is the order in which lookups are done: AutoOrder, OneByOne or SortedFirst.
 type LookupOrder uint8
 
 const (
@@ -131,6 +133,7 @@ func (o LookupOrder) String() string { return lookupOrderNames.String(o) }
 // Keys and values are words, as the table of Code says: signed keys and all floats are encoded. An absent value is word
 // 0, which is not the number 0 for floats: read Found first.
 type DeviceLookups struct {
+	Made        Made               // of NewDeviceLookups
 	Count       int                // may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
 	Keys        *vk.Buffer[uint32]
@@ -145,6 +148,7 @@ type DeviceLookups struct {
 
 // DeviceCounts is a batch of ranges in device buffers whose keys an Ordered counts.
 type DeviceCounts struct {
+	Made        Made               // of NewDeviceCounts
 	Count       int                // ranges; may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them
 	Ranges      *vk.Buffer[uint32] // two words each: Lo and Hi
@@ -156,6 +160,7 @@ type DeviceCounts struct {
 
 // DeviceRanges is a batch of ranges in device buffers whose pairs an Ordered lists.
 type DeviceRanges struct {
+	Made        Made               // of NewDeviceRanges
 	Count       int                // ranges; may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them; later ranges count as empty
 	Ranges      *vk.Buffer[uint32] // two words each: Lo and Hi
@@ -175,6 +180,7 @@ type DeviceRanges struct {
 // DeviceWindow is a batch of ranges in device buffers, of each of which a btree.Tree lists the first Width pairs. It
 // takes half the time of DeviceRanges, because the numbers of pairs need not be known before they are written.
 type DeviceWindow struct {
+	Made        Made               // of NewDeviceWindow
 	Count       int                // ranges; may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them
 	Ranges      *vk.Buffer[uint32] // two words each: Lo and Hi
@@ -187,6 +193,7 @@ type DeviceWindow struct {
 
 // DeviceRanks is a batch of keys in device buffers whose ranks an Ordered finds.
 type DeviceRanks struct {
+	Made        Made               // of NewDeviceRanks
 	Count       int                // may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
 	Keys        *vk.Buffer[uint32]
@@ -195,6 +202,7 @@ type DeviceRanks struct {
 
 // DeviceNeighbors is a batch of keys in device buffers whose neighbors an Ordered finds.
 type DeviceNeighbors struct {
+	Made               Made               // of NewDeviceNeighbors
 	Count              int                // may be 0 (DeviceBatch)
 	DeviceCount        *vk.Buffer[uint32] // nil, or how many there are
 	Keys               *vk.Buffer[uint32]

@@ -30,7 +30,8 @@ func (e *CountError) Error() string {
 	return fmt.Sprintf("%d %s, but a call takes 0 to %d", e.N, e.What, e.Most)
 }
 
-// CapacityError says that an option asks for more than is possible. Nothing was allocated.
+// CapacityError says that an option asks for more than is possible. Nothing was allocated. That of a hash table names
+// its Load, too, because it tells how much memory a Capacity takes.
 type CapacityError struct {
 	Option string // "Capacity", "Buckets", …
 	Asked  int    // its value

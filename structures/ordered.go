@@ -28,7 +28,7 @@ type Neighbors[K, V Number] struct {
 	Found  []bool
 }
 
-// Direction is which neighbor of a key is searched for.
+// Direction is which neighbor of a key is searched for: Successor, Predecessor, Floor or Ceil.
 type Direction uint8
 
 const (

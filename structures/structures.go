@@ -21,7 +21,14 @@ import (
 	"github.com/vkds/vkds/internal/engine/enum"
 )
 
-// Kind is what an operation of a batch does. The values are those of shaders/include/operation.glsl.
+// Kind is what an operation of a batch does:
+//
+//	Mixed           each operation has its own kind
+//	updates         Insert, InsertUnique, InsertDuplicate, InsertAdd, InsertMin, InsertMax, Delete, DeleteAll
+//	lookups         Find, CountAll
+//	ordered queries FindSuccessor, FindPredecessor, FindFloor, FindCeil, FindRange, CountRange
+//
+// The constants say what each does (go doc structures.Insert). The values are those of shaders/include/operation.glsl.
 type Kind uint8
 
 const (
@@ -88,7 +95,8 @@ func (k Kind) Ordered() bool { return k >= FindSuccessor }
 // Ranges reports whether operations of this kind are on a range of keys (Batch.Highs).
 func (k Kind) Ranges() bool { return k == FindRange || k == CountRange }
 
-// Status is the outcome of one operation. The values are those of shaders/include/results.glsl.
+// Status is the outcome of one operation: Pending, Inserted, Assigned, Found, Deleted or Absent. The constants say more
+// (go doc structures.Pending). The values are those of shaders/include/results.glsl.
 type Status uint8
 
 const (

@@ -1,5 +1,7 @@
 package vk
 
+import "fmt"
+
 // MemorySource is a *Device or a *Budget of one. NewBuffer and NewHostBuffer allocate memory from it.
 type MemorySource interface {
 	// Fits checks whether buffers of these sizes, in bytes, can be allocated together: see Device.Fits.
@@ -65,8 +67,11 @@ func (b *Budget) admit(bytes uint64) error {
 	if b == nil || b.most == 0 || bytes <= b.most-b.used {
 		return nil
 	}
-	return &LimitError{What: "bytes of device memory", Want: b.used + min(bytes, ^uint64(0)-b.used), Most: b.most,
-		Option: b.option}
+	what := "bytes of device memory"
+	if b.used > 0 {
+		what += fmt.Sprintf(" (%d in use and %d more: an old copy counts until the new one is made)", b.used, bytes)
+	}
+	return &LimitError{What: what, Want: b.used + min(bytes, ^uint64(0)-b.used), Most: b.most, Option: b.option}
 }
 
 // add adds bytes to those in use; their two's complement subtracts them. The allocator's lock must be held.

@@ -43,6 +43,8 @@ func TestChoice(t *testing.T) {
 		require.Equal(t, "1: AMD Radeon RX 6800 (discrete)", e.Have[1])
 		require.Len(t, e.Have, 5)
 	}
+	require.EqualError(t, &NoDeviceError{"gpu", []string{"0: llvmpipe (LLVM 15.0.6) (cpu)", "1: other (cpu)"}},
+		`vk: no device "gpu"; choose one by its number, name or type: 0: llvmpipe (LLVM 15.0.6) (cpu); 1: other (cpu)`)
 	_, err := choose(all, "4")
 	require.EqualError(t, err, "vk: Old Card 6800 lacks timelineSemaphore, maintenance4")
 	_, err = choose(nil, "")

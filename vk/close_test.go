@@ -2,6 +2,7 @@ package vk
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -129,6 +130,35 @@ func TestStreamsTakeOver(t *testing.T) {
 	require.Equal(t, []uint32{4, 4, 4, 4}, download(t, a))
 }
 
+// Errors of closed objects say which object is closed, and errors.Is finds them all.
+func TestClosedErrorsSayWhat(t *testing.T) {
+	ctx := context.Background()
+	d, err := Open(Options{CacheDir: "none"})
+	require.NoError(t, err)
+	b, k := buffer[uint32](t, d, 4), scaleKernel(t, d, KernelOptions{})
+	s, closed := stream(t, d), stream(t, d)
+	b.Free()
+	require.NoError(t, closed.Close())
+	k.Free()
+	says := func(want string, err error) {
+		t.Helper()
+		require.EqualError(t, err, "vk: already closed: the "+want)
+		require.ErrorIs(t, err, ErrClosed)
+	}
+	says("buffer", b.Upload(ctx, 0, nil))
+	says("buffer of keys", d.Accept("buffer of keys", b))
+	s.Fill(b, 0, 4, 0)
+	says("buffer of a fill", s.Wait(ctx))
+	says("stream", closed.Wait(ctx))
+	k.Dispatch(s, 1, scale{})
+	says("kernel scale", s.Wait(ctx))
+	require.NoError(t, d.Close())
+	says("device", d.Err())
+	_, err = NewBuffer[uint32](d, 1)
+	says("device", err)
+	require.NotErrorIs(t, &ClosedError{"stream"}, &ClosedError{"device"})
+}
+
 // After Close every call on a stream returns ErrClosed, also if nothing is recorded.
 func TestStreamAfterClose(t *testing.T) {
 	ctx := context.Background()
@@ -207,7 +237,7 @@ func TestCloseDuringCalls(t *testing.T) {
 				for err == nil {
 					err = call()
 				}
-				if err != ErrClosed {
+				if !errors.Is(err, ErrClosed) {
 					t.Errorf("%s: %v", name, err)
 				}
 			})
@@ -221,7 +251,7 @@ func TestCloseDuringCalls(t *testing.T) {
 				if err := d.Close(); err != nil {
 					t.Error(err)
 				}
-				if _, err := NewBuffer[uint32](d, 1); err != ErrClosed {
+				if _, err := NewBuffer[uint32](d, 1); !errors.Is(err, ErrClosed) {
 					t.Errorf("Close has not waited for the Close before: %v", err)
 				}
 			})

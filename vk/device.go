@@ -347,8 +347,11 @@ func (d *Device) Accept(what string, thing owned) error {
 		return ErrNotOpen
 	}
 	err := thing.usableOn(d)
-	if err == errForeign {
+	switch {
+	case err == errForeign:
 		return &ForeignError{what}
+	case isClosed(err):
+		return &ClosedError{what}
 	}
 	return err
 }
@@ -386,7 +389,7 @@ func (d *Device) enter() error {
 		return ErrNotOpen
 	}
 	if !d.gate.TryRLock() {
-		return ErrClosed
+		return &ClosedError{theDevice}
 	}
 	if err := d.usable(); err != nil {
 		d.leave()

@@ -10,7 +10,8 @@ import (
 )
 
 var (
-	// ErrClosed is returned by methods of a Device, Stream, Kernel or Buffer after its Close or Free.
+	// ErrClosed is the family of *ClosedError: errors.Is(err, ErrClosed) finds it. Methods of a Device, Stream, Kernel
+	// or Buffer, and of a structure, return it after the Close or Free.
 	ErrClosed = errors.New("vk: already closed")
 	// ErrNotOpen is returned by methods of a nil or zero Device, or of a nil or zero object that is made from a Device.
 	// It is also returned by constructors that get such a Device.
@@ -23,6 +24,25 @@ var (
 	// errors.Is(err, ErrNoRoom) finds them.
 	ErrNoRoom = errors.New("vk: too little room")
 )
+
+// ClosedError says what was closed or freed before the call. The call did nothing.
+type ClosedError struct{ What string } // "stream", "buffer of keys", "hash table", …
+
+func (e *ClosedError) Error() string { return ErrClosed.Error() + ": the " + e.What }
+
+// Is reports whether target is ErrClosed, or says the same.
+func (e *ClosedError) Is(target error) bool {
+	same, is := target.(*ClosedError)
+	return target == ErrClosed || is && *same == *e
+}
+
+// isClosed reports whether an error says that an object other than its Device was closed or freed.
+func isClosed(err error) bool {
+	closed, is := err.(*ClosedError)
+	return is && closed.What != theDevice
+}
+
+const theDevice = "device"
 
 // OptionError is returned for an option, or another argument, whose value is not valid, for example a nil io.Writer.
 // The call did nothing.
@@ -62,7 +82,8 @@ func (e *NoDeviceError) Error() string {
 	if len(e.Have) == 0 {
 		return "vk: the Vulkan drivers here found no device"
 	}
-	return fmt.Sprintf("vk: no device %q (have %s)", e.Asked, strings.Join(e.Have, ", "))
+	return fmt.Sprintf("vk: no device %q; choose one by its number, name or type: %s", e.Asked,
+		strings.Join(e.Have, "; "))
 }
 
 // MissingFeatureError names the features that a device lacks.
@@ -109,6 +130,9 @@ func (e *OutOfMemoryError) Is(target error) bool { return target == ErrNoRoom }
 // of the device, however much memory is free. The statuses say which operations were not done because of it. The
 // structure stays usable. After deletions, Compact of a tree, Rehash of a graph or Cleanup of an LSM may make room, and
 // structures.Retry does what is left. A hash table makes it by itself, or by Flush with a MaxLoad below 0.
+//
+// A structure that grows holds two copies for a while, and both count: it refuses to grow at a little more than half of
+// its MaxBytes. With its option Capacity it has all its memory from the beginning.
 type LimitError struct {
 	What   string // "pairs of a sorted array", "bytes of an LSM", …
 	Want   uint64 // the number that was needed
@@ -230,7 +254,7 @@ func (d *Device) usable() error {
 	case !d.made():
 		return ErrNotOpen
 	case d.closed.Load():
-		return ErrClosed
+		return &ClosedError{theDevice}
 	case d.lost.Load():
 		return ErrDeviceLost
 	}

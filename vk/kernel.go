@@ -345,7 +345,7 @@ func (k *Kernel[P]) timed(s *Stream, groups int, record func()) {
 func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (native.Commands, bool) {
 	switch {
 	case k.p.freed.Load():
-		s.fail(ErrClosed)
+		s.fail(&ClosedError{"kernel " + k.p.name})
 		return 0, false
 	case k.p.d != s.d:
 		s.fail(&ForeignError{"kernel " + k.p.name})
@@ -396,7 +396,7 @@ type KernelReport struct {
 func (p *pipeline) statistics() ([]Statistic, error) {
 	d := p.d
 	if p.freed.Load() {
-		return nil, ErrClosed
+		return nil, &ClosedError{"kernel " + p.name}
 	}
 	if err := d.enter(); err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (r *region) pointer() unsafe.Pointer { return unsafe.Add(r.block.mapped, r.
 // usable returns an error if the region cannot be used.
 func (r *region) usable() error {
 	if r.freed.Load() {
-		return ErrClosed
+		return &ClosedError{"buffer"}
 	}
 	return r.d.usable()
 }

@@ -73,7 +73,7 @@ func (t *timeline) over() (bool, error) {
 		return true, ErrDeviceLost
 	}
 	if t.closed && t.foreign {
-		return true, ErrClosed // it is not known whether the value was reached
+		return true, &ClosedError{theDevice} // it is not known whether the value was reached
 	}
 	return t.closed, nil
 }

@@ -140,7 +140,7 @@ func (s *Stream) usableOn(d *Device) error {
 	case s.d != d:
 		return errForeign
 	case s.closed.Load():
-		return ErrClosed
+		return &ClosedError{"stream"}
 	}
 	return d.usable()
 }
@@ -158,7 +158,7 @@ func (s *Stream) begin() bool {
 		return s.err == nil
 	}
 	if s.closed.Load() {
-		s.fail(ErrClosed)
+		s.fail(&ClosedError{"stream"})
 		return false
 	}
 	if err := s.d.usable(); err != nil {
@@ -334,7 +334,7 @@ func (s *Stream) Submit() (Point, error) {
 	}
 	if s.closed.Load() {
 		s.waits, s.err = nil, nil
-		return Point{}, ErrClosed
+		return Point{}, &ClosedError{"stream"}
 	}
 	if s.err == nil && s.open == nil && len(s.waits) > 0 {
 		s.begin() // an empty batch carries the waits

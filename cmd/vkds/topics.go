@@ -97,10 +97,9 @@ All formats but Parquet may be compressed (.gz, .bz2, .xz, .zst).`
 // rangesHelp explains how ranges are given.
 const rangesHelp = `A range is written LO:HI, and includes both ends. Either end may be left out:
 LO: is everything from LO on, :HI is everything up to HI, and : is everything. A
-range whose LO is greater than its HI is empty. If HI is a date without a time,
-it means the end of that day: 2014-07-01:2014-07-02 is two days. A network,
-192.0.2.0/24, is a range of addresses. In columns and in binary files both ends
-must be given.
+range whose LO is greater than its HI is empty. A date without a time is a whole
+day, also as the end: 2014-07-01:2014-07-02 is two days. A network, 192.0.2.0/24,
+is a range of addresses. In columns and in binary files both ends must be given.
 
 `
 

@@ -4,7 +4,6 @@ package main_test
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/test/pass"
-	"golang.org/x/sys/unix"
 )
 
 // interruptible is for a command before its start: there will be an interrupt.
@@ -88,25 +86,6 @@ func TestOutputIsOpen(t *testing.T) {
 	_, said, status = shell(t, dir, "vkds dump t.csv -o /dev/fd/8")
 	assert.Equal(t, 2, status)
 	assert.Equal(t, "vkds: /dev/fd/8: bad file descriptor\n", said)
-}
-
-// Only text is written to a terminal.
-func TestTerminalShowsText(t *testing.T) {
-	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	require.NoError(t, err)
-	defer control.Close()
-	require.NoError(t, unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0))
-	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	terminal := fmt.Sprintf("/dev/pts/%d", number)
-	dir := filepath.Dir(write(t, "t.csv", "1,10\n"))
-	for _, command := range []string{"vkds build t.csv -o " + terminal, "vkds build t.csv -o /dev/stdout > " + terminal,
-		"vkds dump t.csv --output-format parquet -o " + terminal,
-		"vkds dump t.csv --output-format arrow -o /dev/fd/3 3> " + terminal} {
-		_, said, status := shell(t, dir, command)
-		assert.Equal(t, 2, status, command)
-		assert.Regexp(t, "^vkds: /dev/.* is a terminal, which shows text only\n$", said, command)
-	}
 }
 
 // Standard output that is closed, or full, is an error for whatever has something to say there, and for nothing else.

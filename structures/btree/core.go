@@ -102,7 +102,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 		}
 	}
 	t := bare(columns)
-	t.Open(d, o.Progress)
+	t.Open("tree", d, o.Progress)
 	t.o, t.tiles, t.queries = o, bestTiles(d, o.Tile), bestQueryShape(d, o.Tile)
 	t.order, t.primitives = sequential.New(d), primitives.New(d, primitives.Options{})
 	t.scratch, t.memory = recording.NewScratch(d), d.Budget("MaxBytes", o.MaxBytes)

@@ -49,7 +49,7 @@ func related[K, V structures.Number](a, b *Snapshot[K, V]) error {
 	case a.view.of.tree != b.view.of.tree:
 		return &vk.OptionError{Option: "newer", Reason: "it is a snapshot of another tree than older"}
 	case a.view.of.at.ended() || b.view.of.at.ended():
-		return vk.ErrClosed
+		return &vk.ClosedError{What: "snapshot"}
 	}
 	return nil
 }
@@ -154,9 +154,9 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 //	}
 //
 // Updates during the iteration are not among the changes; the next call returns them. The caller closes both snapshots;
-// since must stay open until the iteration has ended. If only the time of since is known, At opens it. The iteration is
-// that of Diff. Errors: those of Snapshot, *vk.OptionError, and vk.ErrClosed if since is closed. After an error there
-// is no new snapshot.
+// since must stay open until the iteration has ended. If only the time of since is known, SnapshotAt opens it.
+// The iteration is that of Diff. Errors: those of Snapshot, *vk.OptionError, and vk.ErrClosed if since is closed. After
+// an error there is no new snapshot.
 func (t *Tree[K, V]) Changes(ctx context.Context,
 	since *Snapshot[K, V]) (now *Snapshot[K, V], changes iter.Seq2[Change[K, V], error], err error) {
 	if now, err = t.Snapshot(ctx); err != nil {
@@ -306,7 +306,7 @@ func (v *view) DiffOn(s *vk.Stream, later *view, d DeviceDiff) error {
 	}
 	defer v.of.Leave()
 	if later.of.at.ended() {
-		return vk.ErrClosed
+		return &vk.ClosedError{What: "snapshot"}
 	}
 	room, err := v.checkDiff(d)
 	if err := cmp.Or(v.of.Device.Accept("stream", s), err); err != nil {
@@ -329,7 +329,7 @@ func (v *view) diff(ctx context.Context, later *view, from uint64, room int, to 
 	}
 	defer v.of.Leave()
 	if later.of.at.ended() {
-		return 0, vk.ErrClosed
+		return 0, &vk.ClosedError{What: "snapshot"}
 	}
 	if v.changedLeaves(later) == 0 {
 		return 0, nil

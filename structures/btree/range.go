@@ -14,7 +14,8 @@ import (
 // checkWindow returns an error if the first pairs of ranges can't be recorded.
 func checkWindow(d *vk.Device, w structures.DeviceWindow, width structures.Width) error {
 	places, err := recording.Windows(w.Count, w.Width)
-	return cmp.Or(err, recording.NeedNumbers(d, w.Ranges, "ends of ranges", w.Count, 2*w.Count, width),
+	return cmp.Or(err, w.Made.Check(width),
+		recording.NeedNumbers(d, w.Ranges, "ends of ranges", w.Count, 2*w.Count, width),
 		recording.Need(d, w.Counts, "counts", w.Count, w.Count),
 		recording.NeedNumbers(d, w.Keys, "keys for the result", w.Count, places, width),
 		recording.NeedNumbers(d, w.Values, "values", w.Count, places, width),

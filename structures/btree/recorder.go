@@ -24,7 +24,7 @@ func (t *tree) newest() recorder { return recorder{tree: t} }
 
 func (r recorder) Err() error {
 	if r.at.ended() {
-		return vk.ErrClosed
+		return &vk.ClosedError{What: "snapshot"}
 	}
 	return r.tree.Err()
 }
@@ -40,7 +40,7 @@ func (r recorder) EnterOn(ctx context.Context) error {
 	err := r.EnterShared(ctx)
 	if err == nil && r.at.ended() {
 		r.LeaveShared()
-		err = vk.ErrClosed
+		err = &vk.ClosedError{What: "snapshot"}
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width s
 	if b.Windows != nil {
 		windows, pairs = b.Count, min(pairs, b.Width)
 	}
-	return cmp.Or(recording.NeedNumbers(d, b.Keys, "keys", b.Count, end, width),
+	return cmp.Or(b.Made.Check(width), recording.NeedNumbers(d, b.Keys, "keys", b.Count, end, width),
 		recording.NeedNumbers(d, b.Values, "values", b.Count, values, width),
 		recording.Need(d, b.Kinds, "kinds", b.Count, kinds),
 		recording.NeedNumbers(d, b.Highs, "highs", b.Count, highs, width),

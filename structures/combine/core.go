@@ -49,7 +49,7 @@ func (c *core[K, V]) enter() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return vk.ErrClosed
+		return &vk.ClosedError{What: "combiner"}
 	}
 	c.users.Add(1)
 	return nil
@@ -93,7 +93,7 @@ func (c *core[K, V]) do(ctx context.Context, x *call[K, V]) error {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return vk.ErrClosed
+		return &vk.ClosedError{What: "combiner"}
 	}
 	c.users.Add(1)
 	defer c.users.Done()

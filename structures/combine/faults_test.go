@@ -503,7 +503,7 @@ func TestClose(t *testing.T) {
 			for {
 				_, err := c.Add(context.Background(), uint32(i%3), 1)
 				if err != nil {
-					assert.Equal(t, vk.ErrClosed, err)
+					assert.ErrorIs(t, err, vk.ErrClosed)
 					return
 				}
 				done.Add(1)
@@ -516,7 +516,7 @@ func TestClose(t *testing.T) {
 		require.NoError(t, c.Close())
 		wait()
 		_, err = d.Len(t.Context())
-		require.Equal(t, vk.ErrClosed, err)
+		require.ErrorIs(t, err, vk.ErrClosed)
 	})
 }
 
@@ -533,7 +533,7 @@ func TestCloseWaits(t *testing.T) {
 		closed := later(c.Close)
 		for range all {
 			require.Empty(t, closed)
-			require.Equal(t, vk.ErrClosed, get())
+			require.ErrorIs(t, get(), vk.ErrClosed)
 			h.goOn <- nil
 			synctest.Wait()
 		}
@@ -597,7 +597,7 @@ func TestNotOpen(t *testing.T) {
 		_, err = d.DeleteRange(ctx, one)
 		add(err)
 		for i, err := range errs {
-			require.Equal(t, want, err, "%d", i)
+			require.ErrorIs(t, err, want, "%d", i)
 		}
 		require.Len(t, errs, 21)
 	}

@@ -88,7 +88,7 @@ func (o *Options) complete() error {
 // open makes a filter without blocks.
 func open(d *vk.Device, key saved.Type, o Options) *core {
 	c := bare(key)
-	c.Open(d, o.Progress)
+	c.Open("filter", d, o.Progress)
 	return c
 }
 

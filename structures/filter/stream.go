@@ -30,7 +30,8 @@ func (o OnStream) Insert(b structures.DeviceBatch) error {
 	if err != nil {
 		return err
 	}
-	err = cmp.Or(c.Device.Accept("stream", s), recording.NeedNumbers(c.Device, b.Keys, "keys", b.Count, end, c.width),
+	err = cmp.Or(c.Device.Accept("stream", s), b.Made.Check(c.width),
+		recording.NeedNumbers(c.Device, b.Keys, "keys", b.Count, end, c.width),
 		recording.NeedCount(c.Device, b.DeviceCount, b.Count))
 	if err != nil || b.Count == 0 {
 		return err
@@ -50,7 +51,8 @@ func (o OnStream) Contains(l structures.DeviceLookups) error {
 	}
 	defer c.LeaveShared()
 	d := c.Device
-	err := cmp.Or(d.Accept("stream", s), recording.NeedNumbers(d, l.Keys, "keys", l.Count, l.Count, c.width),
+	err := cmp.Or(d.Accept("stream", s), l.Made.Check(c.width),
+		recording.NeedNumbers(d, l.Keys, "keys", l.Count, l.Count, c.width),
 		recording.NeedFound(d, l), recording.NeedCount(d, l.DeviceCount, l.Count))
 	if err != nil || l.Count == 0 {
 		return err

@@ -105,7 +105,7 @@ func (r Rows) checkOffsets(ctx context.Context) error {
 	return nil
 }
 
-func newCSR(d *vk.Device, r Rows) *CSR { return &CSR{Rows: r, d: d, gate: gate.New()} }
+func newCSR(d *vk.Device, r Rows) *CSR { return &CSR{Rows: r, d: d, gate: gate.New("CSR")} }
 
 // Device returns the device that the graph is on.
 func (g *CSR) Device() *vk.Device {

@@ -97,7 +97,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 		scratch: recording.NewScratch(d), stages: newStages(d), bulk: primitives.New(d, primitives.Options{}),
 		order: sequential.New(d), visits: initialVisits, memory: memory,
 	}
-	g.h.Open(d, o.Progress)
+	g.h.Open("graph", d, o.Progress)
 	err := g.open(ctx, pool)
 	if err == nil && g.h.Pool.Untouched() { // else, another call on a shared pool would be waited for
 		err = g.inside(ctx, func() error { return g.h.Pool.SetAside(ctx) })

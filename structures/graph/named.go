@@ -61,7 +61,7 @@ func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
 }
 
 func newNamedOf[ID comparable](g *Graph, dense names[ID]) *Named[ID] {
-	return &Named[ID]{graph: g, dense: dense, gate: gate.New()}
+	return &Named[ID]{graph: g, dense: dense, gate: gate.New("graph of names")}
 }
 
 // Graph returns the graph of the numbered vertices, for queries and analytics. Do not change it directly: that would

@@ -22,7 +22,7 @@ type core struct {
 }
 
 func newCore(columns saved.Columns, ordered bool) *core {
-	c := &core{gate: gate.New(), columns: columns, hashed: new(hashed)}
+	c := &core{gate: gate.New("dictionary"), columns: columns, hashed: new(hashed)}
 	if ordered {
 		c.ordered = new(btree.Map[uint64, uint64])
 	}
@@ -58,7 +58,7 @@ func (c *core) copied(ctx context.Context) (*core, error) {
 		return nil, err
 	}
 	defer c.gate.Leave()
-	return &core{gate: gate.New(), columns: c.columns, hashed: new(hashed), ordered: c.ordered.Copy()}, nil
+	return &core{gate: gate.New("dictionary"), columns: c.columns, hashed: new(hashed), ordered: c.ordered.Copy()}, nil
 }
 
 func (c *core) size() int {

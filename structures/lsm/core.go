@@ -58,7 +58,7 @@ func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options)
 		return nil, err
 	}
 	l := &lsm{o: o}
-	err := l.core.Open(d, columns, (*updater)(l), o.Progress)
+	err := l.core.Open("LSM", d, columns, (*updater)(l), o.Progress)
 	if err == nil {
 		err = l.layOut()
 	}

@@ -67,7 +67,8 @@ func New(d *vk.Device, o Options) (*Relational, error) {
 		return nil, &vk.OptionError{Option: "MaxResults", Reason: fmt.Sprintf("%d is negative", o.MaxResults)}
 	}
 	return &Relational{d: d, bulk: primitives.New(d, primitives.Options{}), kernels: recording.NewKernels(d),
-		pipelines: pipeline.NewPool(d), gate: gate.New(), maxBytes: o.MaxBytes, maxResults: o.MaxResults}, nil
+		pipelines: pipeline.NewPool(d), gate: gate.New("Relational"),
+		maxBytes: o.MaxBytes, maxResults: o.MaxResults}, nil
 }
 
 // err returns why r can't be used, or nil.

@@ -30,7 +30,7 @@ type core struct {
 }
 
 func newCore(p placement) *core {
-	return &core{gate: gate.New(), progress: gate.NewProgress(func(int, int) {}), place: p}
+	return &core{gate: gate.New("dictionary of shards"), progress: gate.NewProgress(func(int, int) {}), place: p}
 }
 
 // alone enters the gate for a change, until leave is called, and returns the context for the shards' calls.

@@ -824,9 +824,9 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, m.Close())
 	require.NoError(t, x.Close())
 	_, _, err = m.Get(ctx, 1)
-	require.Equal(t, vk.ErrClosed, err)
+	require.ErrorIs(t, err, vk.ErrClosed)
 	_, err = x.Insert(ctx, []uint32{1}, []uint32{1})
-	require.Equal(t, vk.ErrClosed, err)
+	require.ErrorIs(t, err, vk.ErrClosed)
 	_, err = (&shard.Map[uint32, uint32]{}).Len(ctx)
 	require.Equal(t, vk.ErrNotOpen, err)
 	_, err = (*shard.Tree[uint32, uint32])(nil).Insert(ctx, []uint32{1}, []uint32{1})
@@ -1151,7 +1151,7 @@ func TestSnapshotsAtOneMoment(t *testing.T) {
 		require.NoError(t, at.Close())
 		require.NoError(t, at.Close())
 		_, err = at.Len(ctx)
-		require.Equal(t, vk.ErrClosed, err)
+		require.ErrorIs(t, err, vk.ErrClosed)
 	}
 }
 

@@ -210,7 +210,7 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 		return err
 	}
 	defer t.LeaveShared()
-	if err := cmp.Or(t.Device.Accept("stream", s), recording.NeedExport(t.Device, e, t.keys)); err != nil {
+	if err := cmp.Or(t.Device.Accept("stream", s), recording.NeedExport(t.Device, e, t.width, t.keys)); err != nil {
 		return err
 	}
 	room := e.Keys.Len()

@@ -2,11 +2,9 @@ package slabhash
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/slabs"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -38,7 +36,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	}
 	blocks := (need - stats.Slabs + slabs.BlockSlabs - 1) / slabs.BlockSlabs
 	if err := t.fits(buckets, blocks); err != nil {
-		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
+		return t.noCapacity(n, err)
 	}
 	if err := t.Pool.Room(ctx, blocks); err != nil || buckets == t.base.buckets {
 		return err
@@ -49,7 +47,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 // fits returns an error if there is no room for that many buckets and that many more memory blocks.
 func (t *table) fits(buckets uint32, blocks int) error {
 	if buckets == maxBuckets {
-		return fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
+		return errBuckets
 	}
 	sizes, err := t.Pool.GrowthSizes(blocks)
 	if err != nil {

@@ -19,7 +19,8 @@ func (t *table) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 	if err != nil {
 		return err
 	}
-	return cmp.Or(t.Device.Accept("stream", s), recording.NeedNumbers(t.Device, b.Keys, "keys", b.Count, end, t.width),
+	return cmp.Or(t.Device.Accept("stream", s), b.Made.Check(t.width),
+		recording.NeedNumbers(t.Device, b.Keys, "keys", b.Count, end, t.width),
 		recording.NeedNumbers(t.Device, b.Values, "values", b.Count, when(t.hasValues(kind), end), t.width),
 		recording.Need(t.Device, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
 		recording.NeedOutcomes(t.Device, b))
@@ -118,7 +119,8 @@ func (t *table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
 	}
 	defer t.LeaveShared()
 	d := t.Device
-	err := cmp.Or(d.Accept("stream", s), recording.NeedNumbers(d, q.Keys, "keys", q.Count, q.Count, t.width),
+	err := cmp.Or(d.Accept("stream", s), q.Made.Check(t.width),
+		recording.NeedNumbers(d, q.Keys, "keys", q.Count, q.Count, t.width),
 		recording.NeedNumbers(d, q.Values, "values", q.Count, when(!t.keys, q.Count), t.width),
 		recording.NeedFound(d, q), recording.NeedCount(d, q.DeviceCount, q.Count))
 	if err != nil {

@@ -94,7 +94,7 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits, memory: d.Budget("MaxBytes", o.MaxBytes),
 		order: sequential.New(d),
 	}
-	t.Open(d, o.Progress)
+	t.Open("hash table", d, o.Progress)
 	t.Own.Of(width)
 	buckets, err := t.layOut()
 	if err != nil {
@@ -109,25 +109,39 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 // layOut returns the number of buckets for the options. It returns an error for impossible sizes before anything is
 // allocated.
 func (t *table) layOut() (uint32, error) {
-	buckets, option, asked := t.o.whole(uint32(t.o.Buckets)), "Buckets", t.o.Buckets
+	buckets := t.o.whole(uint32(t.o.Buckets))
+	impossible := func(err error) error { return pipeline.Impossible("Buckets", t.o.Buckets, err) }
 	if t.o.Buckets == 0 {
-		buckets, option, asked = t.bucketsFor(uint64(t.o.Capacity)), "Capacity", t.o.Capacity
+		buckets = t.bucketsFor(uint64(t.o.Capacity))
+		impossible = func(err error) error {
+			if t.o.Capacity == 0 {
+				return err
+			}
+			return t.noCapacity(t.o.Capacity, err)
+		}
 		if buckets == maxBuckets {
-			err := fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
-			return 0, pipeline.Impossible(option, asked, err)
+			return 0, impossible(errBuckets)
 		}
 	}
 	var sizes []uint64
 	if t.o.Pool == nil {
 		var err error
 		if sizes, err = slabs.Sizes(t.poolOptions(buckets)); err != nil {
-			return 0, pipeline.Impossible(option, asked, err)
+			return 0, impossible(err)
 		}
 	}
 	if err := t.memory.Fits(append(sizes, t.baseWords(buckets)*4)...); err != nil {
-		return 0, pipeline.Impossible(option, asked, err)
+		return 0, impossible(err)
 	}
 	return buckets, nil
+}
+
+// errBuckets says that a capacity is too large for any memory.
+var errBuckets = fmt.Errorf("more than %d buckets", maxBuckets)
+
+// noCapacity returns the error for a capacity that is not possible. How much memory it takes depends on the load.
+func (t *table) noCapacity(pairs int, err error) error {
+	return &structures.CapacityError{Option: "Capacity", Asked: pairs, Err: fmt.Errorf("at Load %g: %w", t.o.Load, err)}
 }
 
 // poolOptions returns the options of the table's own pool.

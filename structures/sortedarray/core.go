@@ -55,7 +55,7 @@ func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	a := new(array)
-	err := a.core.Open(d, columns, (*updater)(a), o.Progress)
+	err := a.core.Open("sorted array", d, columns, (*updater)(a), o.Progress)
 	if err == nil {
 		a.run, err = runs.NewMemory(d, a.core.Width(), o.Capacity)
 	}

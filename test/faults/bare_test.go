@@ -127,7 +127,7 @@ func TestBareErrors(t *testing.T) {
 			each("after Close", func(m method) {
 				m.call(t.Context())
 				if last != nil {
-					require.Same(t, vk.ErrClosed, last, now)
+					require.IsType(t, &vk.ClosedError{}, last, now)
 				}
 			})
 		})

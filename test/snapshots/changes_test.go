@@ -98,7 +98,7 @@ func testReplicas[K, V structures.Number](t *testing.T, path btree.Path) {
 	}
 	require.NoError(t, since.Close())
 	_, _, err := tree.Changes(t.Context(), since)
-	require.Equal(t, vk.ErrClosed, err)
+	require.ErrorIs(t, err, vk.ErrClosed)
 }
 
 // Where there is no room for all differences, the first ones are there, and the others can be asked for from the next

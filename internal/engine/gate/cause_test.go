@@ -12,7 +12,7 @@ import (
 func TestCause(t *testing.T) {
 	home := errors.New("the user went home")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	g := New()
+	g := New("handle")
 	require.NoError(t, g.Enter(t.Context()))
 	waited := make(chan error)
 	go func() { waited <- g.Enter(ctx) }()

@@ -15,6 +15,7 @@ import (
 type Gate struct {
 	in    *semaphore.Weighted // a query takes a part, a change takes all
 	ended atomic.Bool         // set by the only call inside
+	what  string              // the handle, for errors
 	outer *Gate               // a gate that calls enter after this one; nil: none
 }
 
@@ -23,28 +24,28 @@ const (
 	all  = 1 << 30 // more than there can be goroutines
 )
 
-// New returns the gate of an open handle.
-func New() *Gate { return &Gate{in: semaphore.NewWeighted(all)} }
+// New returns the gate of an open handle. Errors call it by what, such as "hash table".
+func New(what string) *Gate { return &Gate{in: semaphore.NewWeighted(all), what: what} }
 
 // Within returns the gate of a handle that shares something with other handles. Its calls enter outer, too.
-func Within(outer *Gate) *Gate {
-	g := New()
+func (g *Gate) Within(outer *Gate) *Gate {
+	g = New(g.what)
 	g.outer = outer
 	return g
 }
 
-// Enter waits for the calls that came before, and lets this one in alone, until Leave. Errors: vk.ErrClosed,
+// Enter waits for the calls that came before, and lets this one in alone, until Leave. Errors: *vk.ClosedError,
 // vk.ErrNotOpen, or the context's cause if it ends first.
 func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
 
-// Err returns why no call can enter: vk.ErrNotOpen or vk.ErrClosed. It returns nil if the handle is open. It does not
-// wait. Calls check it before their arguments.
+// Err returns why no call can enter: vk.ErrNotOpen or *vk.ClosedError. It returns nil if the handle is open. It does
+// not wait. Calls check it before their arguments.
 func (g *Gate) Err() error {
 	switch {
 	case g == nil:
 		return vk.ErrNotOpen
 	case g.ended.Load():
-		return vk.ErrClosed
+		return &vk.ClosedError{What: g.what}
 	case g.outer != nil:
 		return g.outer.Err()
 	}
@@ -79,7 +80,7 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 	return Unless(func() { g.in.Release(share) }, func() error {
 		switch {
 		case g.ended.Load():
-			return vk.ErrClosed
+			return &vk.ClosedError{What: g.what}
 		case g.outer != nil:
 			return g.outer.enter(ctx, share)
 		}

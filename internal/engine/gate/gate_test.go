@@ -12,7 +12,7 @@ import (
 
 // One at a time is in, and nobody is forgotten.
 func TestTurns(t *testing.T) {
-	g := New()
+	g := New("handle")
 	inside, all := 0, 0
 	var wg sync.WaitGroup
 	for range 8 {
@@ -36,7 +36,7 @@ func TestTurns(t *testing.T) {
 
 // Who waits gives up with his context, and the gate is as before.
 func TestGivingUp(t *testing.T) {
-	g := New()
+	g := New("handle")
 	require.NoError(t, g.Enter(t.Context()))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -48,7 +48,7 @@ func TestGivingUp(t *testing.T) {
 }
 
 func TestEnd(t *testing.T) {
-	g := New()
+	g := New("handle")
 	require.NoError(t, g.Enter(t.Context()))
 	ended := make(chan error)
 	go func() { ended <- g.Enter(t.Context()) }()

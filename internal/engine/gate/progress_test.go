@@ -29,7 +29,7 @@ func reporting(ctx context.Context, g *Gate, p *Progress, n int) error {
 
 // Each report is told, before the call goes on.
 func TestProgress(t *testing.T) {
-	g := New()
+	g := New("handle")
 	var told [][2]int
 	p := NewProgress(func(done, total int) { told = append(told, [2]int{done, total}) })
 	require.NoError(t, reporting(t.Context(), g, p, 3))
@@ -43,7 +43,7 @@ func TestProgress(t *testing.T) {
 // other, and the calls that it makes report nothing. The call returns after the function.
 func TestProgressCallsItsHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New()
+		g := New("handle")
 		var p *Progress
 		var told []int
 		returned := false
@@ -64,7 +64,7 @@ func TestProgressCallsItsHandle(t *testing.T) {
 // call does, when it has left its own gate.
 func TestProgressCallsTheOuterHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		outer, inner := New(), New()
+		outer, inner := New("handle"), New("handle")
 		entered := false
 		p := NewProgress(func(int, int) {
 			if err := outer.Enter(t.Context()); err == nil {
@@ -93,7 +93,7 @@ func TestProgressCallsTheOuterHandle(t *testing.T) {
 
 // Calls beside each other call the function one at a time.
 func TestProgressIsCalledOnce(t *testing.T) {
-	g := New()
+	g := New("handle")
 	told, sum := 0, 0
 	p := NewProgress(func(done, _ int) { told, sum = told+1, sum+done })
 	var wg sync.WaitGroup
@@ -114,7 +114,7 @@ func TestProgressIsCalledOnce(t *testing.T) {
 func TestProgressEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, takes := range []time.Duration{0, time.Second} {
-			g := New()
+			g := New("handle")
 			told := 0
 			do := func() {}
 			p := NewProgress(func(int, int) { told++; time.Sleep(takes); do() })

@@ -30,7 +30,7 @@ func inTogether(t *testing.T, g *Gate, queries int, do func()) {
 // Queries are in together, each waiting for all others to be in; a change is in alone.
 func TestShared(t *testing.T) {
 	const queries = 8
-	g := New()
+	g := New("handle")
 	var in, changing atomic.Int32
 	together := make(chan struct{})
 	inTogether(t, g, queries, func() {
@@ -81,7 +81,7 @@ func requireWaiting(t *testing.T, result <-chan error) {
 // A change waits for the queries that are in, and those that come later wait for it, so that they can't hold it up for
 // ever. Where it gives up, they go on.
 func TestChangesAreNotStarved(t *testing.T) {
-	g := New()
+	g := New("handle")
 	require.NoError(t, g.EnterShared(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	change := later(func() error { return g.Enter(ctx) })
@@ -106,7 +106,7 @@ func TestChangesAreNotStarved(t *testing.T) {
 
 // The end waits for queries, and those that wait for it are told.
 func TestEndBehindQueries(t *testing.T) {
-	g := New()
+	g := New("handle")
 	require.NoError(t, g.EnterShared(t.Context()))
 	end := later(func() error {
 		leave, open, err := g.Shut()

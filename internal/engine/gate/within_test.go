@@ -10,8 +10,8 @@ import (
 
 // The end of a handle is its own, and that of what it shares is everybody's, whatever the context.
 func TestEndWithin(t *testing.T) {
-	outer := New()
-	one, two := Within(outer), Within(outer)
+	outer := New("handle")
+	one, two := New("handle").Within(outer), New("handle").Within(outer)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	end := func(g *Gate) {

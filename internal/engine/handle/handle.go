@@ -36,16 +36,16 @@ type Handle struct {
 	prepared atomic.Bool                // all kernels are made
 }
 
-// Open opens the handle. Free frees what it has.
-func (h *Handle) Open(d *vk.Device, progress structures.Progress) {
-	h.Gate, h.Progress, h.Device = gate.New(), gate.NewProgress(progress), d
+// Open opens the handle of a structure, which errors call by what. Free frees what it has.
+func (h *Handle) Open(what string, d *vk.Device, progress structures.Progress) {
+	h.Gate, h.Progress, h.Device = gate.New(what), gate.NewProgress(progress), d
 	h.Pipelines, h.Kernels, h.Own = pipeline.NewPool(d), recording.NewKernels(d), recording.NewOwn(d)
 }
 
 // Over gives the handle its pool: a shared one, whose gate its calls then enter, too, or if shared is nil its own one.
 func (h *Handle) Over(ctx context.Context, shared *slabs.Pool, own slabs.Options) (err error) {
 	if h.Pool, h.Shares = shared, shared != nil; h.Shares {
-		h.Gate = gate.Within(shared.Gate())
+		h.Gate = h.Within(shared.Gate())
 	} else if h.Pool, err = slabs.New(ctx, h.Device, own); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // opened returns an open handle over a pool.
 func opened(t *testing.T, d *vk.Device, shared *slabs.Pool) *Handle {
 	h := new(Handle)
-	h.Open(d, nil)
+	h.Open("handle", d, nil)
 	require.NoError(t, h.Over(t.Context(), shared, slabs.Options{}))
 	return h
 }
@@ -29,10 +29,10 @@ func TestNotOpen(t *testing.T) {
 	require.Equal(t, 1, frees)
 	require.Zero(t, closed.Metrics().Bytes)
 	for want, h := range map[error]*Handle{vk.ErrNotOpen: {}, vk.ErrClosed: closed} {
-		require.Equal(t, want, h.EnterQuery(t.Context()))
-		require.Equal(t, want, h.EnterAfterChanges(t.Context()))
-		require.Equal(t, want, h.EnterAfterAll(t.Context()))
-		require.Equal(t, want, h.Prepare(t.Context(), func() recording.Table { t.Error("listed"); return nil }))
+		require.ErrorIs(t, h.EnterQuery(t.Context()), want)
+		require.ErrorIs(t, h.EnterAfterChanges(t.Context()), want)
+		require.ErrorIs(t, h.EnterAfterAll(t.Context()), want)
+		require.ErrorIs(t, h.Prepare(t.Context(), func() recording.Table { t.Error("listed"); return nil }), want)
 		require.Zero(t, Describe(h, func() int { t.Error("described"); return 1 }))
 		h.UsedOn(testdevice.Stream(t, d))
 	}
@@ -96,7 +96,7 @@ func TestCloseShared(t *testing.T) {
 	require.NoError(t, pool.Gate().Enter(t.Context()), "nobody is in")
 	require.NoError(t, pool.Close())
 	pool.Gate().Leave()
-	require.Equal(t, vk.ErrClosed, other.EnterQuery(t.Context()))
+	require.ErrorIs(t, other.EnterQuery(t.Context()), vk.ErrClosed)
 	require.NoError(t, other.Close(free(other)))
 	require.Equal(t, []bool{true, false}, shares)
 }

@@ -26,7 +26,7 @@ func NewDeletion(ranges []structures.Range[uint64], w structures.Width) *Deletio
 
 // NotBegun returns the results of a deletion that could not begin.
 func (d *Deletion) NotBegun(err error) ([]uint32, error) {
-	if err == vk.ErrClosed || err == vk.ErrNotOpen {
+	if _, closed := err.(*vk.ClosedError); closed || err == vk.ErrNotOpen {
 		return nil, err
 	}
 	return d.Result(err)

@@ -89,7 +89,7 @@ func (o OnStream) FinishNeighbors(ctx context.Context, to structures.Direction, 
 // needs returns an error if the buffers of searches on a stream do not suffice. asked is the width of the keys, and
 // left is the number of words for Left.
 func (r *Reader) needs(n structures.DeviceNeighbors, asked structures.Width, left int) error {
-	return cmp.Or(recording.NeedNumbers(r.h.Device, n.Keys, "keys", n.Count, n.Count, asked),
+	return cmp.Or(n.Made.Check(r.width), recording.NeedNumbers(r.h.Device, n.Keys, "keys", n.Count, n.Count, asked),
 		recording.NeedNumbers(r.h.Device, n.OutKeys, "keys for the result", n.Count, n.Count, r.width),
 		recording.NeedNumbers(r.h.Device, n.OutValues, "values", n.Count, n.Count, r.width),
 		recording.Need(r.h.Device, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),

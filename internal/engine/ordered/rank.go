@@ -41,7 +41,8 @@ func (r *Reader) Select(ctx context.Context, n int, ranks, keys, values, found p
 func (o OnStream) Rank(q structures.DeviceRanks) error {
 	r, s := o.Reader, o.Stream
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.h.Device, q.Keys, "keys", q.Count, q.Count, r.width),
+		return cmp.Or(q.Made.Check(r.width),
+			recording.NeedNumbers(r.h.Device, q.Keys, "keys", q.Count, q.Count, r.width),
 			recording.Need(r.h.Device, q.Ranks, "ranks", q.Count, q.Count),
 			recording.NeedCount(r.h.Device, q.DeviceCount, q.Count))
 	}, func() error {
@@ -60,7 +61,7 @@ func (o OnStream) Select(n structures.DeviceNeighbors) error {
 // Export records the writing of all pairs.
 func (o OnStream) Export(e structures.DeviceExport) error {
 	r, s := o.Reader, o.Stream
-	return r.on(s, 1, func() error { return recording.NeedExport(r.h.Device, e, false) }, func() error {
+	return r.on(s, 1, func() error { return recording.NeedExport(r.h.Device, e, r.width, false) }, func() error {
 		return r.of.Export(s, e)
 	})
 }

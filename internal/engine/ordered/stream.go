@@ -38,7 +38,8 @@ func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func()
 func (o OnStream) Find(l structures.DeviceLookups) error {
 	r, s := o.Reader, o.Stream
 	return r.on(s, l.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.h.Device, l.Keys, "keys", l.Count, l.Count, r.width),
+		return cmp.Or(l.Made.Check(r.width),
+			recording.NeedNumbers(r.h.Device, l.Keys, "keys", l.Count, l.Count, r.width),
 			recording.NeedNumbers(r.h.Device, l.Values, "values", l.Count, l.Count, r.width),
 			recording.NeedFound(r.h.Device, l), recording.NeedCount(r.h.Device, l.DeviceCount, l.Count))
 	}, func() error {
@@ -55,7 +56,8 @@ func (o OnStream) Find(l structures.DeviceLookups) error {
 func (o OnStream) Count(c structures.DeviceCounts) error {
 	r, s := o.Reader, o.Stream
 	return r.on(s, c.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.h.Device, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),
+		return cmp.Or(c.Made.Check(r.width),
+			recording.NeedNumbers(r.h.Device, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),
 			recording.Need(r.h.Device, c.Counts, "counts", c.Count, c.Count),
 			recording.Need(r.h.Device, c.Candidates, "words for the candidates", c.Count, 0),
 			recording.NeedCount(r.h.Device, c.DeviceCount, c.Count))
@@ -75,7 +77,8 @@ func (o OnStream) Range(q structures.DeviceRanges) error {
 		one = 0 // there is nothing to write
 	}
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.h.Device, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
+		return cmp.Or(q.Made.Check(r.width),
+			recording.NeedNumbers(r.h.Device, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
 			recording.Need(r.h.Device, q.Offsets, "offsets", q.Count, q.Count+one),
 			recording.Need(r.h.Device, q.Candidates, "words for the candidates", q.Count, one),
 			recording.Need(r.h.Device, q.Keys, "keys for the result", q.Count, 0),

@@ -79,7 +79,10 @@ func refused(err error) bool {
 	return errors.As(err, &length) || errors.As(err, &kind) || unusable(err)
 }
 
-func unusable(err error) bool { return err == vk.ErrClosed || err == vk.ErrNotOpen }
+func unusable(err error) bool {
+	_, closed := err.(*vk.ClosedError)
+	return closed || err == vk.ErrNotOpen
+}
 
 // Impossible returns the error for an option that asks for more than is possible. If the option is not set, it is the
 // cause, which names the option that is.

@@ -43,7 +43,7 @@ func (k *Kernels) Err() error {
 	case k == nil:
 		return vk.ErrNotOpen
 	case k.closed.Load():
-		return vk.ErrClosed
+		return &vk.ClosedError{What: "kernels"}
 	}
 	return nil
 }
@@ -243,10 +243,14 @@ func tooShort(name string, count, n, want int) *structures.LengthError {
 	return short
 }
 
-// NeedNumbers is Need for keys or values of a width. Its error counts keys or values, and not 32-bit words.
+// NeedNumbers is Need for keys or values of a width. Its error counts keys or values, and not 32-bit words, and says so
+// if they differ.
 func NeedNumbers(d *vk.Device, b *vk.Buffer[uint32], name string, count, want int, w structures.Width) error {
 	err := Need(d, b, name, count, want<<w)
 	if short, is := err.(*structures.LengthError); is {
+		if w == structures.Bits64 {
+			name += " of 64 bits"
+		}
 		return tooShort(name, count, short.Got>>w, want)
 	}
 	return err
@@ -263,7 +267,7 @@ func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, w
 	if kind == structures.Delete {
 		values = 0
 	}
-	return cmp.Or(NeedNumbers(d, b.Keys, "keys", b.Count, end, width),
+	return cmp.Or(b.Made.Check(width), NeedNumbers(d, b.Keys, "keys", b.Count, end, width),
 		NeedNumbers(d, b.Values, "values", b.Count, values, width), NeedOutcomes(d, b))
 }
 
@@ -282,11 +286,11 @@ func NeedOutcomes(d *vk.Device, b structures.DeviceBatch) error {
 }
 
 // NeedExport is Need for the buffers of an export. A set has no values.
-func NeedExport(d *vk.Device, e structures.DeviceExport, set bool) error {
+func NeedExport(d *vk.Device, e structures.DeviceExport, width structures.Width, set bool) error {
 	if set && e.Values == nil {
 		e.Values = e.Keys
 	}
-	return cmp.Or(Need(d, e.Keys, "keys", 0, 0), Need(d, e.Values, "values", 0, 0),
+	return cmp.Or(e.Made.Check(width), Need(d, e.Keys, "keys", 0, 0), Need(d, e.Values, "values", 0, 0),
 		Need(d, e.Total, "words for the number of pairs", 0, 1))
 }
 

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/vkds/vkds/vk"
@@ -72,7 +73,9 @@ func (c *Scratch) sweep() {
 }
 
 // ended reports whether a stream is closed.
-func ended(d *vk.Device, s *vk.Stream) bool { return s != nil && d.Accept("stream", s) == vk.ErrClosed }
+func ended(d *vk.Device, s *vk.Stream) bool {
+	return s != nil && errors.Is(d.Accept("stream", s), vk.ErrClosed)
+}
 
 // Of returns the buffer that Take last returned for a stream.
 func (c *Scratch) Of(s *vk.Stream) *vk.Buffer[uint32] {

@@ -100,7 +100,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Pool, error) {
 	if o.Blocks < 0 {
 		return nil, &vk.OptionError{Option: "Blocks", Reason: "negative"}
 	}
-	p := &Pool{d: d, memory: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}
+	p := &Pool{d: d, memory: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New("pool of slabs")}
 	for light := range p.forms {
 		p.forms[light] = recording.Form{"POOL_LIGHT": uint32(light), "POOL_SUPER_SHIFT": uint32(p.shift)}
 	}

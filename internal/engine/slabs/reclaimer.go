@@ -134,7 +134,7 @@ type reclaimPush struct {
 // in use, so the caller may leave the pool before.
 func (r *Reclaimer) Begin(s *vk.Stream) (*Launch, error) {
 	if r.state == nil {
-		return nil, vk.ErrClosed
+		return nil, &vk.ClosedError{What: "reclaimer"}
 	}
 	p := r.pool
 	if err := p.d.Accept("stream", s); err != nil {
@@ -188,7 +188,7 @@ type ReclaimerStats struct {
 // Stats is alloc.Reclaimer.Stats.
 func (r *Reclaimer) Stats(ctx context.Context) (ReclaimerStats, error) {
 	if r.state == nil {
-		return ReclaimerStats{}, vk.ErrClosed
+		return ReclaimerStats{}, &vk.ClosedError{What: "reclaimer"}
 	}
 	if err := r.uses.Rest(ctx); err != nil {
 		return ReclaimerStats{}, err

@@ -69,10 +69,11 @@ func (c *Core) Bare(of saved.Columns) {
 	c.Reader = ordered.NewReader(&c.Handle, c.Width(), recorder{c})
 }
 
-// Open makes the core of a structure. Close it even after an error.
-func (c *Core) Open(d *vk.Device, columns saved.Columns, of Structure, progress structures.Progress) error {
+// Open makes the core of a structure, which errors call by what. Close it even after an error.
+func (c *Core) Open(what string, d *vk.Device, columns saved.Columns, of Structure,
+	progress structures.Progress) error {
 	c.Bare(columns)
-	c.Handle.Open(d, progress)
+	c.Handle.Open(what, d, progress)
 	c.of = of
 	w := c.Width()
 	c.Primitives = primitives.New(d, primitives.Options{})

@@ -36,7 +36,7 @@ func (f *fixed) Held() uint64                                    { return 0 }
 func deleted(t *testing.T, keys, pivots []uint32) *fixed {
 	d := testdevice.Open(t)
 	f := &fixed{size: len(keys)}
-	require.NoError(t, f.core.Open(d, saved.Pairs[uint32, uint32](), f, nil))
+	require.NoError(t, f.core.Open("array", d, saved.Pairs[uint32, uint32](), f, nil))
 	t.Cleanup(func() { require.NoError(t, f.core.Close(func() {})) })
 	var row []uint64
 	for _, words := range [][]uint32{keys, nil, nil, pivots} {

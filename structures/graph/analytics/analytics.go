@@ -78,7 +78,7 @@ func NewLive(g *graph.Graph) *Analyzer {
 }
 
 func newAnalyzer(d *vk.Device) *Analyzer {
-	a := &Analyzer{d: d, gate: gate.New(), kernels: recording.NewKernels(d),
+	a := &Analyzer{d: d, gate: gate.New("Analyzer"), kernels: recording.NewKernels(d),
 		bulk: primitives.New(d, primitives.Options{}), group: 128}
 	if i := d.Info(); i.Type != vk.CPU {
 		for a.group < 1024 && 2*a.group <= min(i.MaxWorkgroup, 32*d.SubgroupSize()) {

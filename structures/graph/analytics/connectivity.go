@@ -30,7 +30,7 @@ func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connecti
 	if err != nil {
 		return nil, err
 	}
-	c := &Connectivity{gate: gate.New(), w: &workspace{
+	c := &Connectivity{gate: gate.New("Connectivity"), w: &workspace{
 		Analyzer: &Analyzer{d: d, kernels: recording.NewKernels(d)}, s: s, buffers: map[string]*vk.Buffer[uint32]{}}}
 	c.w.ctx = ctx
 	if c.f, err = c.w.newForest(vertices); err == nil {

@@ -36,7 +36,7 @@ func (a *Analyzer) prepare(ctx context.Context) error {
 			return err
 		}
 	} else if forms = a.on.InShaders().Forms(); forms == nil {
-		return cmp.Or(a.d.Err(), vk.ErrClosed)
+		return cmp.Or(a.d.Err(), error(&vk.ClosedError{What: "graph"}))
 	}
 	if a.on != nil && a.directed() {
 		if err := a.on.Prepare(ctx); err != nil {

@@ -87,7 +87,7 @@ func open(d *vk.Device, o Options, tree func(btree.Options) (*btree.Tree[uint64,
 	if err := edgelist.CheckVertices(o.Vertices); err != nil {
 		return nil, err
 	}
-	g := &Graph{now: View{d: d, rules: o.rules()}, gate: gate.New()}
+	g := &Graph{now: View{d: d, rules: o.rules()}, gate: gate.New("graph")}
 	if told := o.Tree.Progress; told != nil {
 		o.Tree.Progress = func(done, total int) {
 			if !g.repairing.Load() {

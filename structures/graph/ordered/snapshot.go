@@ -35,7 +35,7 @@ func (g *Graph) Snapshot(ctx context.Context) (*View, error) {
 	}
 	v.enter = func(ctx context.Context) error {
 		if v.closed.Load() {
-			return vk.ErrClosed
+			return &vk.ClosedError{What: "snapshot"}
 		}
 		return now.ask(ctx, func(context.Context) error { return nil }) // returns an error if the graph is closed
 	}

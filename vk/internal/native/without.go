@@ -13,7 +13,11 @@ const Loader = ""
 // Load returns the reason why there is no Vulkan.
 func Load(string) error {
 	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
-		return Unsupported("built for " + runtime.GOOS + ", and vkds opens Vulkan on Linux and Windows alone")
+		reason := "built for " + runtime.GOOS + ", and vkds opens Vulkan on Linux and Windows alone"
+		if runtime.GOOS == "darwin" {
+			reason += "; Apple's chips have a conformant Vulkan driver, KosmicKrisp, which vkds doesn't open yet"
+		}
+		return Unsupported(reason)
 	}
 	return Unsupported("built without cgo (build with CGO_ENABLED=1 and a C compiler)")
 }
