@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -52,8 +51,7 @@ func newBenchmarkCommand(g *global, name, of, example string) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Axes = axesOf(name, c.Flags())
-			inputs := slices.Concat(o.Axes["file"], o.Axes["keys"])
-			err := cmp.Or(bench.Check(name, o), checkInputs(cmp.Or(jsonFile, "-"), inputs...),
+			err := cmp.Or(bench.Check(name, o), checkInputs(cmp.Or(jsonFile, "-"), o.Axes["file"]...),
 				checkReports(jsonFile, kernelsFile))
 			if err != nil {
 				return err

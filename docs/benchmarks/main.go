@@ -114,8 +114,8 @@ func filled(table string, r bench.Report, by string, rows []string) (string, err
 				if figure != "" {
 					return "", fmt.Errorf("two figures for %s, %s", label, column)
 				}
-				if figure = bench.Figure(m.Throughput()); inMilliseconds {
-					figure = bench.Figure(1e3 * m.Time().Seconds())
+				if figure = figured(m.Throughput()); inMilliseconds {
+					figure = figured(1e3 * m.Time().Seconds())
 				}
 			}
 			made = append(made, figure)
@@ -123,6 +123,17 @@ func filled(table string, r bench.Report, by string, rows []string) (string, err
 		lines[at] = strings.ReplaceAll("| "+strings.Join(made, " | ")+" |", "|  |", "| |")
 	}
 	return strings.Join(lines, "\n") + "\n", nil
+}
+
+// figured formats a number with at least three digits.
+func figured(x float64) string {
+	places := 2
+	if x >= 100 {
+		places = 0
+	} else if x >= 10 {
+		places = 1
+	}
+	return strconv.FormatFloat(x, 'f', places, 64)
 }
 
 func cells(line string) (all []string) {

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
@@ -40,12 +39,8 @@ func (a *analyzed) close() {
 }
 
 func (a *analyzed) closeLive() {
-	if a.on != nil {
-		a.on.Close()
-	}
-	if a.live != nil {
-		a.live.Close()
-	}
+	a.on.Close()
+	a.live.Close()
 	a.on, a.live = nil, nil
 }
 
@@ -180,35 +175,6 @@ func (s *session) triangles(a *analyzed, _ uint32) (time.Duration, func()) {
 			s.fail("%d triangles, but there are %d", r.Count, want)
 		}
 	}
-}
-
-const triangleRounds = 5
-
-// insertTriangles measures rounds of a batch of edges inserted into an undirected graph, and a count of all triangles
-// (table 5.9 of the dissertation).
-func (r *graphRun) insertTriangles() {
-	n := triangleRounds * r.batch
-	more := r.upload("rounds", n, func(i int) int { return r.n + i })
-	rows := must(graph.BuildCSR(r.ctx, r.d, r.arcs.edges(r.n+n, func(i int) int { return i }),
-		graph.CSROptions{Vertices: r.arcs.vertices, DropLoops: true, Symmetric: true}))
-	offsets, targets, _, err := rows.Slices(r.ctx)
-	ok(errors.Join(err, rows.Close()))
-	want := (&analyzed{offsets: offsets, targets: targets}).triangles()
-	r.add(r.series(r.result(n), func() (device, wall []time.Duration) {
-		r.buildOf(r.all, false, n)
-		on := analytics.NewLive(r.graph)
-		defer on.Close()
-		var last analytics.TrianglesResult
-		device, wall = r.insertParts(chunks(n, r.batch), more, func() (device, wall time.Duration) {
-			start := time.Now()
-			last = must(on.Triangles(r.ctx))
-			return last.Elapsed, time.Since(start)
-		})
-		if last.Count != want {
-			r.fail("%d triangles, but there are %d", last.Count, want)
-		}
-		return device, wall
-	}))
 }
 
 // checkDistances checks distances with all arcs: no arc makes a distance shorter, and for each vertex but the source

@@ -22,10 +22,8 @@ type setting struct {
 	Order                 string
 	Form                  primitives.Form
 	Graph                 string
-	Degree                int
-	File, Keys            string
+	File                  string
 	On                    string
-	Pool                  string
 	queries
 }
 
@@ -88,7 +86,7 @@ var Axes = []Axis{
 	axis("width", "bits of an element: 32, 64", "32", func(at *setting) *int { return &at.Width },
 		number[int](func(x float64) bool { return x == 32 || x == 64 }, "32 or 64")),
 	choice("order", "in which keys come:\n", func(at *setting) *string { return &at.Order },
-		random, ascending, descending, almostSorted, gaussian),
+		random, ascending, descending),
 	axis("batch", "operations of a batch of updates; 1 to 30: that power of two", "14",
 		func(at *setting) *int { return &at.Batch }, size(1)),
 	axis("load", "slabs a bucket that the elements would fill, in a graph those of\na vertex with several buckets",
@@ -98,21 +96,12 @@ var Axes = []Axis{
 		func(at *setting) *float64 { return &at.Fill },
 		number[float64](func(x float64) bool { return x >= 0 && x <= 1 }, "above 0 and up to 1, or 0")),
 	choice("graph", "how its edges are made: ", func(at *setting) *string { return &at.Graph }, uniform, rmat, grid),
-	axis("degree", "edges of a vertex, on average, of uniform and rmat graphs", strconv.Itoa(degree),
-		func(at *setting) *int { return &at.Degree },
-		number[int](func(x float64) bool { return x >= 1 && x <= 1<<16 }, "1 to 65536")),
 	axis("file", "files of graphs to measure instead of made ones, in the formats\nof \"vkds help graphs\"", "",
 		func(at *setting) *string { return &at.File }, func(path string) (string, error) { return path, nil }),
-	axis("keys", "files of keys to use instead of made ones, in their order, without\n"+
-		"repetitions: numbers below 2^32, a line each", "",
-		func(at *setting) *string { return &at.Keys }, func(path string) (string, error) { return path, nil }),
 	choice("on", "what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after "+
 		"many changes: ", func(at *setting) *string { return &at.On }, onCSR, onLive, onWorn),
-	choice("pool", "of slabs: of one super block, or of several: ", func(at *setting) *string { return &at.Pool },
-		lightPool, fullPool),
 	axis("shards", "of a dictionary, on all devices of the name in turn", "2",
-		func(at *setting) *int { return &at.Shards },
-		number[int](func(x float64) bool { return x >= 1 && x <= 64 }, "1 to 64")),
+		func(at *setting) *int { return &at.Shards }, between(1, 64)),
 	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel", "0",
 		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
 	choice("levels", "of the LSM that is searched, those that are full: ",
@@ -126,11 +115,9 @@ var Axes = []Axis{
 	axis("skew", "share of the batch that one key takes in the skewed operations", "0.5",
 		func(at *setting) *float64 { return &at.Share }, above0(1)),
 	axis("callers", "goroutines that call at the same time", "32,1024",
-		func(at *setting) *int { return &at.Callers },
-		number[int](func(x float64) bool { return x >= 1 && x <= 1<<16 }, "1 to 65536")),
+		func(at *setting) *int { return &at.Callers }, between(1, 1<<16)),
 	axis("length", "pairs expected in a range that is counted or listed", "8",
-		func(at *setting) *int { return &at.Length },
-		number[int](func(x float64) bool { return x >= 1 && x <= rangePairs }, fmt.Sprintf("1 to %d", rangePairs))),
+		func(at *setting) *int { return &at.Length }, between(1, rangePairs)),
 }
 
 // size parses numbers. From least to 30 they are exponents of two.
@@ -145,6 +132,12 @@ func size(least int) func(string) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+// between parses numbers from least to most.
+func between(least, most int) func(string) (int, error) {
+	is := func(x float64) bool { return x >= float64(least) && x <= float64(most) }
+	return number[int](is, fmt.Sprintf("%d to %d", least, most))
 }
 
 // number parses numbers for which is returns true. reason is the error for others.
@@ -222,7 +215,7 @@ func (o *Options) check(b *Benchmark) error {
 	}
 	if len(o.Ops) == 0 {
 		for _, c := range b.cells {
-			if c.Default && (o.Axes["keys"] == nil || c.Has("keys")) {
+			if c.Default {
 				o.Ops = append(o.Ops, c.Name)
 			}
 		}
@@ -237,19 +230,9 @@ func (o *Options) check(b *Benchmark) error {
 				Reason: fmt.Sprintf("no operation %q; there are %s", name, strings.Join(all, ", "))}
 		}
 	}
-	for _, name := range []string{"n", "graph", "degree"} {
+	for _, name := range []string{"n", "graph"} {
 		if o.Axes["file"] != nil && o.Axes[name] != nil {
 			return &vk.OptionError{Option: "--" + name, Reason: "changes nothing of the graph of a --file"}
-		}
-	}
-	for _, c := range b.cells {
-		if o.Axes["keys"] != nil && slices.Contains(o.Ops, c.Name) && !c.Has("keys") {
-			return &vk.OptionError{Option: "--op " + c.Name, Reason: "it makes its own keys, so --keys isn't for it"}
-		}
-	}
-	for _, name := range []string{"n", "order"} {
-		if o.Axes["keys"] != nil && o.Axes[name] != nil {
-			return &vk.OptionError{Option: "--" + name, Reason: "changes nothing of the keys of a file (--keys)"}
 		}
 	}
 	for name := range o.Axes {

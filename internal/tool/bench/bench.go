@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -96,7 +95,7 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 	for _, at := range steps {
 		made := len(r.Measurements)
 		if err := attempt(func() { s.enter(at); at.cell.measure(s) }); err != nil {
-			return r, fmt.Errorf("%s: %w", cmp.Or(at.File, at.Keys, fmt.Sprintf("n = %d", at.N)), err)
+			return r, fmt.Errorf("%s: %w", cmp.Or(at.File, fmt.Sprintf("n = %d", at.N)), err)
 		}
 		if err := (Report{r.Environment, r.Measurements[made:]}).write(o.Out, made == 0); err != nil {
 			return r, err
@@ -168,7 +167,6 @@ type session struct {
 	primitives *primitives.Primitives
 	analyzed   *analyzed        // the graph of the setting; nil until it is first needed
 	file       *graphfile.Graph // of the setting
-	given      *keyList         // of the setting
 }
 
 // enter prepares the session for a step's setting. It keeps the structure if the step uses the same one, and the
@@ -178,17 +176,11 @@ func (s *session) enter(at step) {
 		s.load(at.File)
 		at.N = s.file.Len()
 	}
-	if at.Keys != "" {
-		if s.at.Keys != at.Keys {
-			s.given = must(readKeys(at.Keys))
-		}
-		at.N = len(s.given.keys)
-	}
 	kind := at.cell.on
 	if s.workload == nil || at.outer() != s.at.outer() || kind != s.kind {
 		s.leave()
 	}
-	if s.workload != nil && (s.n != at.N || s.at.Keys != at.Keys || len(s.bytes) < at.Batch) {
+	if s.workload != nil && (s.n != at.N || len(s.bytes) < at.Batch) {
 		s.workload.close()
 		s.workload = nil
 	}
@@ -199,9 +191,6 @@ func (s *session) enter(at step) {
 	s.at, s.own, s.op, s.kind = at.setting, at.own, at.cell.Op, kind
 	s.width, s.batch = structures.Width(at.own.Width/64), min(at.Batch, s.n)
 	s.keys = newSequence(s.space, at.Order, s.n)
-	if at.Keys != "" {
-		s.keys.listed = s.given
-	}
 }
 
 // leave closes the structure.
@@ -212,9 +201,7 @@ func (s *session) leave() {
 	if s.dictionary != nil {
 		s.dictionary.Close()
 	}
-	if s.primitives != nil {
-		s.primitives.Close()
-	}
+	s.primitives.Close()
 	s.analyzed.close()
 	s.dictionary, s.primitives, s.analyzed, s.there, s.sorted = nil, nil, nil, -1, nil
 }
@@ -238,16 +225,11 @@ func (s *session) measurement(n, operations int) Measurement {
 	if s.own.Order != random {
 		m.Order = s.own.Order
 	}
-	if s.own.Keys != "" {
-		m.Order = filepath.Base(s.own.Keys)
-	}
 	switch {
 	case s.own.Form != primitives.Auto:
 		m.Form = s.own.Form.String()
 	case s.own.Path != 0:
 		m.Form = s.own.Path.String()
-	case s.own.Pool == fullPool:
-		m.Form = "pool " + s.own.Pool
 	}
 	if s.width == structures.Bits64 {
 		m.Width = 64

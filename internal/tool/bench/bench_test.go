@@ -80,37 +80,6 @@ func TestEveryOperationIsMeasured(t *testing.T) {
 	}
 }
 
-// A full pool has several super blocks, and its measurements say so.
-func TestPools(t *testing.T) {
-	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "slabhash", quick("find-all", "n=3000", "load=2", "pool=light,full"))
-	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2)
-	require.Equal(t, []string{"", "pool full"}, []string{r.Measurements[0].Form, r.Measurements[1].Form})
-	for i, form := range []string{"light", "full"} {
-		s := sessionOf(t, d, "slabhash", 3000, "pool="+form)
-		s.dictionary = s.openHash(100, 1000, false)
-		stats, err := s.dictionary.(hashTable).pool.Stats(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, i == 1, len(stats.SuperBlocks) > 1)
-		s.dictionary.Close()
-	}
-}
-
-// A table is filled by as many batches as it is built anew for.
-func TestTablesAreFilledByBatches(t *testing.T) {
-	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "slabhash", quick("build-batches", "n=3000", "batch=800", "width=32,64"))
-	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*2)
-	for i, op := range []string{"build-anew", "build-batches", "build-anew", "build-batches"} {
-		m := r.Measurements[i]
-		require.Equal(t, []any{op, 800}, []any{m.Op, m.Batch})
-		require.Len(t, m.Steps, 4)
-		require.Len(t, m.Ratios, i%2)
-	}
-}
-
 func TestTilesAreMeasuredOneByOne(t *testing.T) {
 	d := testdevice.Open(t)
 	r, err := Run(t.Context(), d, "slabhash", quick("build find-all", "n=10", "tile=1,4"))
@@ -290,7 +259,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 		for _, x := range AxesOf(c.Name) {
-			require.True(t, x.Default != "" || x.Name == "file" || x.Name == "keys", "%s --%s", c.Name, x.Name)
+			require.True(t, x.Default != "" || x.Name == "file", "%s --%s", c.Name, x.Name)
 		}
 	}
 	require.Equal(t, known, used)

@@ -11,12 +11,12 @@ import (
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestBTreeIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "btree", quick(strings.Replace(allOps("btree"), "crossover", "", 1), "n=5000",
+	r, err := Run(t.Context(), d, "btree", quick(allOps("btree"), "n=5000",
 		"batch=1000", "length=1,100"))
 	require.NoError(t, err)
 	const updates, mixes = 4, 7 + 6*2 // operations on two paths, and mixes
 	const shards = 6                  // one device, shards and the dividing alone: an insertion and a search each
-	require.Len(t, r.Measurements, 2*updates+1+3+4*2+1+4+1+3+mixes+shards)
+	require.Len(t, r.Measurements, 2*updates+1+3+3*2+4+1+3+mixes+shards)
 	count := map[string]int{}
 	for _, m := range r.Measurements {
 		require.Positive(t, m.Throughput(), m.Op)
@@ -38,26 +38,6 @@ func TestBTreeIsMeasured(t *testing.T) {
 	require.Equal(t, "descending", last.Order)
 	require.Equal(t, 3000, last.Batch, "no more than there are")
 	require.Equal(t, []any{0.93, 4}, []any{last.Load, last.Tile})
-}
-
-// Each size that the search for the crossover comes to is a build and a batch into the rest of the pairs.
-func TestCrossoverIsFound(t *testing.T) {
-	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "btree", quick("crossover find-exist", "n=3000", "batch=500", "path=batched"))
-	require.NoError(t, err)
-	all := r.Measurements[:len(r.Measurements)-1]
-	require.Equal(t, []any{"find-exist", 3000}, []any{r.Measurements[len(all)].Op, r.Measurements[len(all)].N})
-	last := all[len(all)-1]
-	require.Equal(t, "crossover", last.Op)
-	require.Len(t, last.Ratios, 1)
-	for i := 0; i < len(all)-1; i += 2 {
-		build, insert := all[i], all[i+1]
-		require.Equal(t, []any{"build", "insert-batch", build.N - 500}, []any{build.Op, insert.Op, insert.N})
-		if build.N == last.N {
-			require.InDelta(t, float64(insert.Time())/float64(build.Time()), last.Ratios[0].Value, 1e-9)
-		}
-		require.Equal(t, build.N >= last.N && last.Ratios[0].Value < 1, insert.Time() < build.Time())
-	}
 }
 
 // Insertions beside ranges may be more than there are pairs.
@@ -84,7 +64,7 @@ func TestSnapshotsAreMeasured(t *testing.T) {
 	for _, m := range r.Measurements {
 		require.Positive(t, rate(m.Operations, Median(m.Wall)), m.Op)
 		count[m.Op]++
-		require.Equal(t, m.Op == "insert-snapshots", len(m.Ratios) == 1, m.Op)
+		require.Equal(t, m.Op == "insert-snapshots", len(m.Properties) == 1, m.Op)
 	}
 	require.Equal(t, map[string]int{"insert-series": 4, "insert-snapshots": 4, "find-snapshot": 4,
 		"range-snapshot": 4}, count)

@@ -19,19 +19,8 @@ func (s *session) sound(pairs int) {
 
 // holdsAll checks that the structure has exactly the first pairs of the sequence.
 func (s *session) holdsAll(pairs int) {
-	s.holds(pairs, func(at int) uint32 { return s.space.value(s.keys.key(at)) })
-}
-
-// holds is holdsAll with other values. value returns the value for an index in the sequence.
-func (s *session) holds(pairs int, value func(at int) uint32) {
 	s.sound(pairs)
-	s.finds(func(i int) (uint32, bool) {
-		at := s.order.at(i)
-		if at >= pairs {
-			return 0, false
-		}
-		return value(at), true
-	})
+	s.finds(func(i int) (uint32, bool) { return s.space.value(s.query(i)), s.order.at(i) < pairs })
 }
 
 // finds looks all n keys up and checks the answers.

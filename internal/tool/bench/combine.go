@@ -8,7 +8,6 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/combine"
-	"github.com/vkds/vkds/structures/host"
 	"github.com/vkds/vkds/structures/slabhash"
 	"golang.org/x/sync/errgroup"
 )
@@ -16,18 +15,11 @@ import (
 // shared is a dictionary of n pairs for many callers.
 type shared = structures.Dictionary[uint32, uint32]
 
-// ofCallers returns the measurement of a cell whose callers share a dictionary: alone, and combined. Updates assign the
-// values that are there.
-func ofCallers(inHost bool, measure func(s *session, bare, combined shared)) func(*session) {
+// ofCallers returns the measurement of a cell whose callers share a dictionary: alone, and combined.
+func ofCallers(measure func(s *session, bare, combined shared)) func(*session) {
 	return func(s *session) {
 		keys := slicesOf[uint32](s.n, s.keys.key)
-		var bare shared
-		if inHost {
-			bare = host.NewMap[uint32, uint32]()
-			must(bare.Insert(s.ctx, keys, valuesOf(s, keys)))
-		} else {
-			bare = must(slabhash.Build(s.ctx, s.d, keys, valuesOf(s, keys), slabhash.Options{}))
-		}
+		bare := must(slabhash.Build(s.ctx, s.d, keys, valuesOf(s, keys), slabhash.Options{}))
 		combined := must(combine.New(bare, combine.Options{}))
 		defer func() { ok(combined.Close()) }()
 		measure(s, bare, combined)
@@ -71,61 +63,21 @@ func (s *session) get(d shared, key uint32) error {
 	return err
 }
 
-// singles measures calls with one key, of which some are puts.
-func singles(puts float64) func(s *session, bare, combined shared) {
-	return func(s *session, bare, combined shared) {
-		s.besideBare(s.at.Callers, 1, bare, combined, func(d shared, calls int) error {
-			for range calls {
-				key := s.keys.key(rand.IntN(s.n))
-				var err error
-				if rand.Float64() < puts {
-					err = d.Put(s.ctx, key, s.space.value(key))
-				} else {
-					err = s.get(d, key)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-}
-
-// findShared measures lookups of 16 callers with many keys each.
-func (s *session) findShared(bare, combined shared) {
-	for _, batch := range []int{1 << 14, 1 << 16} {
-		s.besideBare(16, batch, bare, combined, func(d shared, calls int) error {
-			first := rand.IntN(s.n)
-			keys := make([]uint32, batch)
-			for i := range keys {
-				keys[i] = s.keys.key((first + 7919*i) % s.n)
-			}
-			values, found := make([]uint32, batch), make([]bool, batch)
-			for range calls {
-				if err := d.FindInto(s.ctx, keys, values, found); err != nil {
-					return err
-				}
-			}
-			for i, key := range keys {
-				if !found[i] || values[i] != s.space.value(key) {
-					return &WrongError{s.op.Name, fmt.Sprintf("key %d: %d, %t", key, values[i], found[i])}
-				}
-			}
-			return nil
-		})
-	}
-}
-
-// besideBare measures what callers do at the same time, each so many calls of a number of operations: with the
-// dictionary itself, and combined.
-func (s *session) besideBare(callers, operations int, bare, combined shared, do func(d shared, calls int) error) {
+// gets measures what callers do at the same time: with the dictionary itself, and combined.
+func (s *session) gets(bare, combined shared) {
 	var rates [2]float64
 	for i, d := range []shared{bare, combined} {
 		run := func(calls int) {
 			var all errgroup.Group
-			for range callers {
-				all.Go(func() error { return do(d, calls) })
+			for range s.at.Callers {
+				all.Go(func() error {
+					for range calls {
+						if err := s.get(d, s.keys.key(rand.IntN(s.n))); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
 			}
 			ok(all.Wait())
 		}
@@ -135,11 +87,8 @@ func (s *session) besideBare(callers, operations int, bare, combined shared, do 
 			run(calls)
 			took = time.Since(begin)
 		}
-		m := s.measurement(s.n, callers*calls*operations)
-		if m.Callers = callers; operations > 1 {
-			m.Batch = operations
-		}
-		if i == 0 {
+		m := s.measurement(s.n, s.at.Callers*calls)
+		if m.Callers = s.at.Callers; i == 0 {
 			m.Op += "-bare"
 		}
 		m = s.calls(m, func() {}, func() { run(calls) }, nil, "")

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/vkds/vkds/alloc"
@@ -181,18 +180,9 @@ func openSet(s *session) dictionary {
 	return s.openHash(buckets, float64(buckets)*(expectedSlabs(s.at.Load, slots)-1), true)
 }
 
-// The forms of a hash table's pool.
-const (
-	lightPool = "light" // one super block, as any pool of up to 1 GiB: SlabAlloc-light of the slab hash's paper
-	fullPool  = "full"  // several, so that references are looked up
-)
-
 // openHash makes a table with a pool for about that many slabs in addition to the buckets.
 func (s *session) openHash(buckets int, slabs float64, keys bool) dictionary {
 	p := alloc.PoolOptions{Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16}
-	if s.at.Pool == fullPool {
-		p.SuperShift = min(bits.Len(uint(p.Blocks))-2, 11) // about four super blocks
-	}
 	t := hashTable{keys: keys, pool: must(alloc.NewSlabPool(s.ctx, s.d, p))}
 	o := s.hashOptions(buckets, t.pool)
 	err := attempt(func() {

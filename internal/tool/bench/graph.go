@@ -2,7 +2,6 @@ package bench
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 	"path/filepath"
 	"slices"
@@ -36,7 +35,7 @@ type arcs struct {
 }
 
 // newArcs returns the edges of made graphs, degree a vertex on average.
-func newArcs(kind string, seed uint32, n, degree int) arcs {
+func newArcs(kind string, seed uint32, n int) arcs {
 	a := arcs{kind: kind, seed: seed, n: n, scale: max(2, bits.Len(uint(n/degree))-1)}
 	a.vertices = 1 << a.scale
 	if kind == grid {
@@ -50,22 +49,19 @@ func newArcs(kind string, seed uint32, n, degree int) arcs {
 // arcs returns the edges of the setting's graph. Batches for the graph of a file have edges between random vertices.
 func (s *session) arcs() arcs {
 	if s.at.File == "" {
-		return newArcs(s.at.Graph, s.o.Seed, s.n, s.at.Degree)
+		return newArcs(s.at.Graph, s.o.Seed, s.n)
 	}
 	return arcs{seed: s.o.Seed, n: s.n, vertices: s.file.Vertices.Len(), file: s.file}
 }
 
-const degree = 16 // of made graphs, unless --degree says another
+const degree = 16 // edges of a vertex, on average, of uniform and rmat graphs
 
 // graphName returns the name of the setting's graph.
 func (s *session) graphName() string {
-	switch {
-	case s.at.File != "":
+	if s.at.File != "" {
 		return filepath.Base(s.at.File)
-	case s.at.Graph == grid || s.at.Degree == degree:
-		return s.at.Graph
 	}
-	return fmt.Sprintf("%s/degree=%d", s.at.Graph, s.at.Degree)
+	return s.at.Graph
 }
 
 // load reads the graph of a file. If its edges have no direction, each has two arcs.
@@ -208,18 +204,14 @@ func (r *graphRun) upload(name string, n int, of func(i int) int) graph.DeviceEd
 }
 
 // build makes the graph of the first n edges, and a pool with room for a batch.
-func (r *graphRun) build() { r.buildOf(r.all, true, r.batch) }
+func (r *graphRun) build() { r.buildOf(r.all) }
 
-// buildOf makes the graph of some of the edges, and a pool with room for all of them and more.
-func (r *graphRun) buildOf(e graph.DeviceEdges, directed bool, more int) {
+// buildOf makes the graph of some of the edges, and a pool with room for all of them and a batch.
+func (r *graphRun) buildOf(e graph.DeviceEdges) {
 	ok(r.close())
-	arcs := r.n
-	if !directed {
-		arcs, more = 2*arcs, 2*more
-	}
-	blocks := (int(float64(arcs)/(11*r.at.Load))+2*r.arcs.vertices+more/4)/alloc.BlockSlabs + 64
+	blocks := (int(float64(r.n)/(11*r.at.Load))+2*r.arcs.vertices+r.batch/4)/alloc.BlockSlabs + 64
 	r.pool = must(alloc.NewSlabPool(r.ctx, r.d, alloc.PoolOptions{Blocks: blocks}))
-	r.graph = must(graph.Build(r.ctx, r.d, e, graph.Options{Directed: directed, Vertices: r.arcs.vertices,
+	r.graph = must(graph.Build(r.ctx, r.d, e, graph.Options{Directed: true, Vertices: r.arcs.vertices,
 		Pool: r.pool, Load: r.at.Load, Tile: r.at.Tile, Timed: true}))
 }
 
@@ -236,26 +228,10 @@ func (r *graphRun) close() (err error) {
 
 // distinct returns the number of different edges among the first n.
 func (r *graphRun) distinct(n int) uint64 {
-	return distinct(n, func(i int) (from, to uint32, _ bool) { from, to = r.arcs.at(i); return from, to, true })
-}
-
-// distinct returns the number of different edges among n, of those that count.
-func distinct(n int, of func(i int) (from, to uint32, counts bool)) uint64 {
-	const none = 1<<64 - 1 // a loop, which is not among edges
 	keys := make([]uint64, n)
-	fill(keys, func(i int) uint64 {
-		from, to, counts := of(i)
-		if !counts {
-			return none
-		}
-		return uint64(from)<<32 | uint64(to)
-	})
+	fill(keys, func(i int) uint64 { from, to := r.arcs.at(i); return uint64(from)<<32 | uint64(to) })
 	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	if keys[len(keys)-1] == none {
-		keys = keys[:len(keys)-1]
-	}
-	return uint64(len(keys))
+	return uint64(len(slices.Compact(keys)))
 }
 
 // has checks the graph's memory and its number of edges.
@@ -345,115 +321,30 @@ func (r *graphRun) buildGraph() {
 }
 
 // buildBatches measures the insertion of all edges into a graph without any, batch by batch. Each vertex has one
-// bucket, because degrees are not known (section 5.5.2 of the dissertation, incremental build).
+// bucket, because degrees are not known (section 5.5.2 of the dissertation, incremental build). If a batch leaves
+// operations pending, because hubs need more buckets, its time includes the wall time of their completion.
 func (r *graphRun) buildBatches() {
 	none, want := r.all, r.distinct(r.n)
 	none.Count = 0
 	r.add(r.series(r.result(r.n), func() (device, wall []time.Duration) {
-		r.buildOf(none, true, r.batch)
-		device, wall = r.insertParts(chunks(r.n, r.batch), r.all, nil)
+		r.buildOf(none)
+		r.heat()
+		for _, p := range chunks(r.n, r.batch) {
+			b := graph.DeviceBatch{Count: p.count, From: r.room("graph from part", r.batch),
+				To: r.room("graph to part", r.batch), Status: r.found, Left: r.left}
+			r.stream.Copy(b.From, 0, r.all.From, p.first, p.count)
+			r.stream.Copy(b.To, 0, r.all.To, p.first, p.count)
+			r.wait()
+			w, d := r.timed(func() error { return r.graph.On(r.stream).Update(r.ctx, structures.Insert, b) })
+			if r.download(r.left, 1)[0] > 0 {
+				start := time.Now()
+				ok(r.graph.On(r.stream).Finish(r.ctx, structures.Insert, b))
+				took := time.Since(start)
+				*d, w = *d+took, w+took
+			}
+			device, wall = append(device, *d), append(wall, w)
+		}
 		r.has(want)
 		return device, wall
 	}))
-}
-
-// insertParts inserts parts of edges one after the other, and calls after, if it is not nil, after each. It returns the
-// times of both in turn. If a batch leaves operations pending, because hubs need more buckets, its time includes the
-// wall time of their completion.
-func (r *graphRun) insertParts(parts []part, all graph.DeviceEdges,
-	after func() (device, wall time.Duration)) (device, wall []time.Duration) {
-	r.heat()
-	for _, p := range parts {
-		b := graph.DeviceBatch{Count: p.count, From: r.room("graph from part", r.batch),
-			To: r.room("graph to part", r.batch), Status: r.found, Left: r.left}
-		r.stream.Copy(b.From, 0, all.From, p.first, p.count)
-		r.stream.Copy(b.To, 0, all.To, p.first, p.count)
-		r.wait()
-		w, d := r.timed(func() error { return r.graph.On(r.stream).Update(r.ctx, structures.Insert, b) })
-		if r.download(r.left, 1)[0] > 0 {
-			start := time.Now()
-			ok(r.graph.On(r.stream).Finish(r.ctx, structures.Insert, b))
-			took := time.Since(start)
-			*d, w = *d+took, w+took
-		}
-		device, wall = append(device, *d), append(wall, w)
-		if after != nil {
-			d, w := after()
-			device, wall = append(device, d), append(wall, w)
-		}
-	}
-	return device, wall
-}
-
-// deleteVertices measures the deletion of a batch of vertices of an undirected graph.
-func (r *graphRun) deleteVertices() {
-	n := min(r.batch, r.arcs.vertices)
-	pick := newOrder(r.arcs.vertices, uint64(r.o.Seed)<<11|1)
-	ids, gone := make([]uint32, n), make([]bool, r.arcs.vertices)
-	for i := range ids {
-		ids[i] = uint32(pick.at(i))
-		gone[ids[i]] = true
-	}
-	m := r.result(n)
-	m.Batch = n
-	var status []structures.Status
-	m = r.calls(m, func() { r.buildOf(r.all, false, 0); r.heat() },
-		func() { status = must(r.graph.DeleteVertices(r.ctx, ids)) }, r.timings, "")
-	if slices.ContainsFunc(status, func(s structures.Status) bool { return s != structures.Deleted }) {
-		r.fail("a vertex was not deleted")
-	}
-	left, _, err := r.graph.Size(r.ctx)
-	ok(err)
-	if left != r.arcs.vertices-n {
-		r.fail("%d vertices, not %d", left, r.arcs.vertices-n)
-	}
-	r.has(distinct(r.n, func(i int) (from, to uint32, _ bool) {
-		from, to = r.arcs.at(i)
-		return min(from, to), max(from, to), !gone[from] && !gone[to]
-	}))
-	r.add(m)
-}
-
-// rows measures the copy to compressed sparse rows with sorted targets, beside the same with unsorted ones. The call
-// waits itself, so the time is wall time.
-func (r *graphRun) rows() {
-	r.build()
-	var csr *graph.CSR
-	closing := func() {
-		if csr != nil {
-			ok(csr.Close())
-		}
-	}
-	defer closing()
-	take := func(sorted bool) Measurement {
-		return r.calls(r.result(r.n), func() { closing(); r.heat() },
-			func() { csr = must(r.graph.CSR(r.ctx, sorted)) }, nil, "")
-	}
-	unsorted := take(false)
-	m := take(true)
-	r.checkRows(csr)
-	m.beside("time of unsorted rows", unsorted.Time())
-	r.add(m)
-}
-
-// checkRows checks that rows have all edges, once each and in order.
-func (r *graphRun) checkRows(csr *graph.CSR) {
-	offsets, targets, _, err := csr.Slices(r.ctx)
-	ok(err)
-	if want := r.distinct(r.n); uint64(len(targets)) != want {
-		r.fail("%d arcs, not %d", len(targets), want)
-	}
-	each(len(offsets)-1, func(v int) {
-		for i := offsets[v] + 1; i < offsets[v+1]; i++ {
-			if targets[i-1] >= targets[i] {
-				r.fail("vertex %d: target %d before %d", v, targets[i-1], targets[i])
-			}
-		}
-	})
-	each(r.n, func(i int) {
-		from, to := r.arcs.at(i)
-		if _, there := slices.BinarySearch(targets[offsets[from]:offsets[from+1]], to); !there {
-			r.fail("no arc from %d to %d", from, to)
-		}
-	})
 }

@@ -2,15 +2,9 @@ package bench
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"math"
 	"math/bits"
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/vkds/vkds/internal/engine/threads"
@@ -115,120 +109,35 @@ const (
 	random     = "random"
 	ascending  = "ascending"
 	descending = "descending"
-	// almostSorted is ascending but for five pairs of keys that have changed places (section 5.2 of Duong's thesis).
-	almostSorted = "almost-sorted"
-	// gaussian keys lie about the middle of the 32-bit numbers with a standard deviation of 2^28, in random order.
-	gaussian = "gaussian"
 )
 
-const (
-	swaps       = 5
-	maxGaussian = 1 << 28 // with more, neighbors in the middle would be equal
-)
-
-// sequence has n different keys in an order. Each is a function of its index. Keys that are neither random nor gaussian
-// are spread evenly over the 32-bit numbers.
+// sequence has n different keys in an order. Each is a function of its index. Keys that are not random are spread
+// evenly over the 32-bit numbers.
 type sequence struct {
 	space keySpace
 	order string
 	n     int
 	step  uint32 // from a key to the next greater one; at least 2
-	deal  order  // the places that are swapped, two by two, or the order of gaussian keys
-	// listed are keys from elsewhere, instead; nil: there are none.
-	listed *keyList
-}
-
-// keyList is keys of a file, and as many that it has not.
-type keyList struct{ keys, absent []uint32 }
-
-// readKeys reads keys from a file of lines. A key that comes again is left out: the vertices of a mesh's cells, say,
-// come in the order in which the cells first name them.
-func readKeys(path string) (*keyList, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	l, there := &keyList{}, map[uint32]bool{}
-	number := 0
-	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-		number++
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		key, err := strconv.ParseUint(line, 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: not a number below 2^32: %.40q", number, line)
-		}
-		if !there[uint32(key)] {
-			there[uint32(key)] = true
-			l.keys = append(l.keys, uint32(key))
-		}
-	}
-	if len(l.keys) == 0 {
-		return nil, errors.New("no keys")
-	}
-	for i := 0; len(l.absent) < len(l.keys); i++ {
-		if x := scramble(uint32(i)); !there[x] {
-			l.absent = append(l.absent, x)
-		}
-	}
-	return l, nil
 }
 
 func newSequence(space keySpace, order string, n int) sequence {
-	if order == gaussian && n > maxGaussian {
-		ok(&vk.OptionError{Option: "--order gaussian", Reason: "more than 2^28 keys"})
-	}
-	step := uint32(min(1<<32/uint64(n), 1<<31))
-	deal := newOrder(n, uint64(space.seed)<<13|1)
-	return sequence{space: space, order: cmp.Or(order, random), n: n, step: step, deal: deal}
+	return sequence{space: space, order: cmp.Or(order, random), n: n, step: uint32(min(1<<32/uint64(n), 1<<31))}
 }
 
 func (s sequence) key(i int) uint32 {
-	if s.listed != nil {
-		return s.listed.keys[i]
-	}
 	switch s.order {
 	case random:
 		return s.space.key(i)
-	case gaussian:
-		return s.quantile(2 * s.deal.at(i))
 	case descending:
 		i = s.n - 1 - i
-	case almostSorted:
-		i = s.swapped(i)
 	}
 	return uint32(i) * s.step
 }
 
-func (s sequence) swapped(i int) int {
-	for k := range min(swaps, s.n/2) {
-		switch a, b := s.deal.at(2*k), s.deal.at(2*k+1); i {
-		case a:
-			return b
-		case b:
-			return a
-		}
-	}
-	return i
-}
-
-// quantile returns number i of 2n ascending keys that are distributed normally.
-func (s sequence) quantile(i int) uint32 {
-	share := (float64(i) + 0.5) / float64(2*s.n)
-	return uint32(1<<31 + 1<<28*math.Sqrt2*math.Erfinv(2*share-1))
-}
-
 // absent returns a key that the sequence does not have, a different one for each index.
 func (s sequence) absent(i int) uint32 {
-	if s.listed != nil {
-		return s.listed.absent[i]
-	}
-	switch s.order {
-	case random:
+	if s.order == random {
 		return s.space.key(s.n + i)
-	case gaussian:
-		return s.quantile(2*s.deal.at(i) + 1)
 	}
 	return s.key(i) + s.step/2
 }
@@ -255,10 +164,10 @@ const (
 // batchesOf returns the number of batches for n pairs, at least one.
 func batchesOf(levels string, n, batch int) int {
 	all := 1 << (bits.Len(uint(max(n/batch, 1))) - 1) // a power of two
-	if levels == oneLevel || all == 1 {
+	if levels == oneLevel {
 		return all
 	}
-	return all - 1
+	return max(1, all-1)
 }
 
 // Keys and values are made of 32-bit numbers at both widths. An element of 64 bits has the number in its high word, and

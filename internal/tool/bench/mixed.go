@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -39,7 +40,7 @@ var gammas = []mixture{
 // treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), with a share α of updates, half
 // insertions and half deletions, and with searches only or with all queries of the paper. The others are the deletions
 // with searches and the insertions with ranges of chapter 4 of Awad's dissertation.
-var treeMixes = []mixture{
+var treeMixes = append([]mixture{
 	{name: "alpha-0.2", about: "10% insert, 10% delete, 80% find", mix: Mix{0.1, 0.1, 0.8, 0}, standard: true},
 	{name: "alpha-0.6", about: "30% insert, 30% delete, 40% find", mix: Mix{0.3, 0.3, 0.4, 0}, standard: true},
 	{name: "alpha-1.0", about: "half insert, half delete", mix: Mix{0.5, 0.5, 0, 0}, standard: true},
@@ -48,18 +49,21 @@ var treeMixes = []mixture{
 		mix:   Mix{0.1, 0.1, 0.8, 0}, queries: allQueries},
 	{name: "alpha-0.6-all", about: "30% insert, 30% delete, the rest likewise", mix: Mix{0.3, 0.3, 0.4, 0},
 		queries: allQueries},
-	{name: "delete-find-5", about: "5% delete, 95% find", mix: Mix{0, 0.05, 0.95, 0}, batch: true},
-	{name: "delete-find-50", about: "50% delete, 50% find", mix: Mix{0, 0.5, 0.5, 0}, batch: true},
-	{name: "delete-find-90", about: "90% delete, 10% find", mix: Mix{0, 0.9, 0.1, 0}, batch: true},
 	{name: "range-beside", about: "short ranges, by the kernel that may be concurrent with updates",
 		mix: Mix{0, 0, 1, 0}, queries: justRanges},
 	{name: "successor-beside", about: "the next key above one, likewise", mix: Mix{0, 0, 1, 0}, queries: successors},
-	{name: "insert-range-5", about: "5% insert, 95% short ranges", mix: Mix{0.05, 0, 0.95, 0},
-		queries: justRanges, batch: true},
-	{name: "insert-range-50", about: "50% insert, 50% short ranges", mix: Mix{0.5, 0, 0.5, 0},
-		queries: justRanges, batch: true},
-	{name: "insert-range-90", about: "90% insert, 10% short ranges", mix: Mix{0.9, 0, 0.1, 0},
-		queries: justRanges, batch: true},
+}, shares(5, 50, 90)...)
+
+// shares are mixes of a batch with so many per cent of updates.
+func shares(all ...float64) (mixes []mixture) {
+	for _, p := range all {
+		update, rest := p/100, 1-p/100
+		mixes = append(mixes, mixture{name: fmt.Sprintf("delete-find-%g", p), mix: Mix{0, update, rest, 0},
+			about: fmt.Sprintf("%g%% delete, %g%% find", p, 100-p), batch: true},
+			mixture{name: fmt.Sprintf("insert-range-%g", p), mix: Mix{update, 0, rest, 0}, queries: justRanges,
+				about: fmt.Sprintf("%g%% insert, %g%% short ranges", p, 100-p), batch: true})
+	}
+	return mixes
 }
 
 // mixes returns the rows of mixes of a structure. Their keys are random.

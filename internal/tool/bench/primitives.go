@@ -53,37 +53,10 @@ func (s *session) sort(pairs bool) {
 	s.time(0, func() error { return s.bulk().Sort(s.stream, a) }, check)
 }
 
-// topK measures the search for the greatest keys.
-func (s *session) topK() {
-	k, widths := min(1000, s.n), primitives.Widths{Key: s.width}
-	keys, out, numbers := s.elements("words", s.space.key), s.roomFor("out", s.n), s.room("out numbers", s.n)
-	a := primitives.TopKArgs{Keys: keys.Address(), OutKeys: out.Address(), OutValues: numbers.Address(), K: k,
-		Length: s.length(), Widths: widths}
-	a.Scratch = s.scratch(s.bulk().Scratch(a))
-	s.time(4<<s.width, func() error { return s.bulk().TopK(s.stream, a) }, func() {
-		best, places := s.downloadElements(out, k), s.download(numbers, k)
-		for i, key := range best {
-			if s.space.key(int(places[i])) != key || i > 0 && key >= best[i-1] {
-				s.fail("place %d: %d, number %d", i, key, places[i])
-			}
-		}
-		var greater atomic.Int64 // all keys differ, so only those before the last one may be greater
-		each(s.n, func(i int) {
-			if s.space.key(i) > best[k-1] {
-				greater.Add(1)
-			}
-		})
-		if n := int(greater.Load()); n != k-1 {
-			s.fail("%d keys are greater than the last of %d", n, k)
-		}
-	})
-}
-
-// scan measures prefix sums.
-func (s *session) scan(inclusive bool) {
+// scan measures exclusive prefix sums.
+func (s *session) scan() {
 	in, out := s.elements("words", s.space.key), s.roomFor("out", s.n)
-	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width,
-		Inclusive: inclusive}
+	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width}
 	a.Scratch = s.scratch(s.bulk().Scratch(a))
 	s.time(8<<s.width, func() error { return s.bulk().Scan(s.stream, a) }, func() {
 		sums := s.downloadNumbers(out, s.n)
@@ -92,9 +65,6 @@ func (s *session) scan(inclusive bool) {
 			before, between := uint64(0), uint64(0)
 			if i > 0 {
 				before, between = sums.at(i-1), s.element(s.space.key(i-1))
-			}
-			if inclusive {
-				between = s.element(s.space.key(i))
 			}
 			if sums.modulo(sums.at(i)-before) != between {
 				s.fail("sum %d: %d", i, sums.at(i))
@@ -233,37 +203,18 @@ func (s *session) merge() {
 }
 
 // search measures the lower bounds of n queries in n sorted keys. Query and key i are in the same n-th part of all
-// numbers. The queries ascend or come in random order. sorted: the measurement includes their sort.
-func (s *session) search(ascend, sorted bool) {
+// numbers. The queries ascend or come in random order.
+func (s *session) search(ascend bool) {
 	keys, queries := newSpread(s.n, s.o.Seed), newSpread(s.n, ^s.o.Seed)
-	place := func(i int) int { return i } // the rank of query i
-	asked := s.roomFor("queries", s.n)
-	sort := primitives.SortArgs{Length: s.length(), Widths: primitives.Widths{Key: s.width}}
-	if ascend && !sorted {
-		asked = s.elements("sorted queries", queries.key)
-	} else {
-		random := s.elements("random queries", func(i int) uint32 { return queries.key(s.order.at(i)) })
-		sort.Keys, sort.OutKeys = random.Address(), asked.Address()
-		if !ascend {
-			place, asked = s.order.at, random
-		}
+	place, name := s.order.at, "random queries" // the rank of query i
+	if ascend {
+		place, name = func(i int) int { return i }, "sorted queries"
 	}
-	bytes := s.bulk().Scratch(primitives.BoundsArgs{Length: s.length(), Count: s.length(), Width: s.width})
-	if sorted {
-		bytes = max(bytes, s.bulk().Scratch(sort))
-	}
-	sort.Scratch = s.scratch(bytes) // the search begins after the sort, so they share it
-	out := s.room("bounds", s.n)
+	asked, out := s.elements(name, func(i int) uint32 { return queries.key(place(i)) }), s.room("bounds", s.n)
 	a := primitives.BoundsArgs{Keys: s.elements("sorted keys", keys.key).Address(), Length: s.length(), Width: s.width,
-		Queries: asked.Address(), Count: s.length(), Out: out.Address(), Sorted: ascend, Scratch: sort.Scratch}
-	s.time(0, func() error {
-		if sorted {
-			if err := s.bulk().Sort(s.stream, sort); err != nil {
-				return err
-			}
-		}
-		return s.bulk().Bounds(s.stream, a)
-	}, func() {
+		Queries: asked.Address(), Count: s.length(), Out: out.Address(), Sorted: ascend}
+	a.Scratch = s.scratch(s.bulk().Scratch(a))
+	s.time(0, func() error { return s.bulk().Bounds(s.stream, a) }, func() {
 		s.checkWords("query", out, s.n, func(i int) uint32 {
 			at := place(i)
 			if keys.key(at) < queries.key(at) {

@@ -46,11 +46,6 @@ func (s *session) findPresent() {
 	s.lookups(func(i, pairs int) (uint32, bool) { return s.keys.key(s.order.at(i) % pairs), true })
 }
 
-// findOldest looks up keys of the first half. They are in the largest level.
-func (s *session) findOldest() {
-	s.lookups(func(i, pairs int) (uint32, bool) { return s.keys.key(s.order.at(i) % ((pairs + s.batch) / 2)), true })
-}
-
 func (s *session) findAbsent() {
 	s.lookups(func(i, _ int) (uint32, bool) { return s.keys.absent(s.order.at(i)), false })
 }

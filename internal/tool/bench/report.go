@@ -61,20 +61,12 @@ type Measurement struct {
 	Device     []time.Duration // by the device's clock, for each run; nil: the operation is not one dispatch
 	Steps      []time.Duration `json:",omitempty"` // for each batch of a series: the median of all runs
 	Wall       []time.Duration // from the call to its end; for a dispatch, from its recording to the end of the wait
-	Ratios     []Ratio         `json:",omitempty"`
 	Properties []Property      `json:",omitempty"`
 }
 
-// Property is a property of what was made.
+// Property is a property of what was made, or the quotient of the time and another one.
 type Property struct {
 	Unit  string
-	Value float64
-}
-
-// Ratio compares a measurement with another one of the same run: by the quotient of the times, or if they move bytes,
-// of the bandwidths.
-type Ratio struct {
-	To    string
 	Value float64
 }
 
@@ -101,10 +93,11 @@ func (m Measurement) Times() []time.Duration {
 // Time is the median of Times.
 func (m Measurement) Time() time.Duration { return Median(m.Times()) }
 
-// beside adds the ratio to the time of another measurement, unless that is 0 (too short for the clock).
-func (m *Measurement) beside(to string, other time.Duration) {
+// Beside adds the quotient of the time and that of another measurement, unless that is 0 (too short for the clock).
+func (m *Measurement) Beside(name string, other time.Duration) {
 	if other > 0 {
-		m.Ratios = append(m.Ratios, Ratio{to, float64(m.Time()) / float64(other)})
+		m.Properties = append(m.Properties, Property{"of-time-of-" + strings.ReplaceAll(name, " ", "-"),
+			float64(m.Time()) / float64(other)})
 	}
 }
 
@@ -191,9 +184,6 @@ func (m Measurement) write(w io.Writer) error {
 		if len(m.Device) != 0 && i < len(m.Wall) {
 			line += fmt.Sprintf(" %d wall-ns/op", m.Wall[i].Nanoseconds())
 		}
-		for _, x := range m.Ratios {
-			line += fmt.Sprintf(" %.3g of-%s", x.Value, strings.ReplaceAll(x.To, " ", "-"))
-		}
 		for _, x := range m.Properties {
 			line += fmt.Sprintf(" %.3g %s", x.Value, x.Unit)
 		}
@@ -225,17 +215,6 @@ func (m Measurement) Settings() (all []string) {
 		all = append(all, strings.Split(m.Form, ", ")...)
 	}
 	return all
-}
-
-// Figure formats a number with at least three digits.
-func Figure(x float64) string {
-	places := 2
-	if x >= 100 {
-		places = 0
-	} else if x >= 10 {
-		places = 1
-	}
-	return strconv.FormatFloat(x, 'f', places, 64)
 }
 
 // Power formats powers of two as such.

@@ -29,7 +29,7 @@ func sample() Report {
 			{Structure: "slabhash", Op: "build", N: 1 << 22, Load: 0.7, Operations: 1 << 22,
 				Device: ms(0.8), Wall: ms(2)},
 			{Structure: "slabhash", Op: "clear", N: 1000, Load: 0.7, Tile: 8, Operations: 1000, Bytes: 4e6,
-				Wall: ms(2, 4), Ratios: []Ratio{{"copy bandwidth", 0.5}}},
+				Wall: ms(2, 4), Properties: []Property{{"of-copy-bandwidth", 0.5}}},
 		},
 	}
 }

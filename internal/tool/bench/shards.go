@@ -48,67 +48,37 @@ func sharded[W structures.Word, D structures.Dictionary[W, W]](s *session, open 
 	over func(all []D) structures.Dictionary[W, W]) {
 	devices, different, end := s.alike(s.own.Shards)
 	defer end()
-	keys, queries := slicesOf[W](s.n, s.keys.key), slicesOf[W](s.n, s.query)
-	x := &shardedRun[W]{session: s, keys: keys, values: valuesOf(s, keys), queries: queries,
-		want: valuesOf(s, queries), devices: different}
-	one := x.run("one-device", open(s.d), nil)
+	keys := slicesOf[W](s.n, s.keys.key)
+	run := func(name string, d structures.Dictionary[W, W], with []Measurement) (both []Measurement) {
+		defer func() { ok(d.Close()) }()
+		insertion := insertCall(s, d, keys)
+		insertion.prepare = func() { ok(d.Clear(s.ctx)) }
+		for i, x := range []slicesCall{insertion, findCall(s, d, s.query)} {
+			m := s.measurement(s.n, s.n)
+			m.Op = name + "-" + x.name
+			if with != nil {
+				m.Form = fmt.Sprintf("%d-shards", s.own.Shards)
+				m.Properties = []Property{{"devices", float64(different)}}
+			}
+			m = s.calls(m, x.prepare, x.call, nil, "")
+			if name != "dividing" {
+				x.check()
+			}
+			if with != nil {
+				m.Beside(with[i].Op, with[i].Time())
+			}
+			both = append(both, s.add(m))
+		}
+		return both
+	}
+	one := run("one-device", open(s.d), nil)
 	var all, none []D
 	for i := range s.own.Shards {
 		all = append(all, open(devices[i%len(devices)]))
 		none = append(none, any(&idle[W]{}).(D))
 	}
-	x.shards = s.own.Shards
-	x.run("shards", over(all), one)
-	x.idle = true
-	x.run("dividing", over(none), one)
-}
-
-// shardedRun measures one dictionary after the other with the same batches.
-type shardedRun[W structures.Word] struct {
-	*session
-	keys, values, queries, want []W
-	shards, devices             int  // how many; 0 shards: none
-	idle                        bool // results are not checked
-}
-
-// run measures a dictionary and closes it. It returns the measurements of the insertion and the search, for others to
-// be compared with.
-func (x *shardedRun[W]) run(name string, d structures.Dictionary[W, W], with []Measurement) []Measurement {
-	defer func() { ok(d.Close()) }()
-	status, values, found := make([]structures.Status, x.n), make([]W, x.n), make([]bool, x.n)
-	insertion := x.calls(x.named(name+"-insert"), func() { ok(d.Clear(x.ctx)) },
-		func() { ok(d.UpdateInto(x.ctx, structures.Insert, x.keys, x.values, status)) }, nil, "")
-	search := x.calls(x.named(name+"-find"), func() {},
-		func() { ok(d.FindInto(x.ctx, x.queries, values, found)) }, nil, "")
-	if !x.idle {
-		x.check(status, values, found)
-	}
-	both := []Measurement{insertion, search}
-	for i := range both {
-		if with != nil {
-			both[i].beside("time of "+with[i].Op, with[i].Time())
-		}
-		x.add(both[i])
-	}
-	return both
-}
-
-func (x *shardedRun[W]) named(op string) Measurement {
-	m := x.measurement(x.n, x.n)
-	m.Op = op
-	if x.shards != 0 {
-		m.Form = fmt.Sprintf("%d-shards", x.shards)
-		m.Properties = []Property{{"devices", float64(x.devices)}}
-	}
-	return m
-}
-
-func (x *shardedRun[W]) check(status []structures.Status, values []W, found []bool) {
-	each(x.n, func(i int) {
-		if status[i] != structures.Inserted || !found[i] || values[i] != x.want[i] {
-			x.fail("operation %d: %v, and %d, %t", i, status[i], values[i], found[i])
-		}
-	})
+	run("shards", over(all), one)
+	run("dividing", over(none), one)
 }
 
 // alike returns, until end is called, the session's device and the others of its name, at most n, and how many differ.

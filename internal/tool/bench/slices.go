@@ -14,12 +14,12 @@ import (
 // mapEndToEnd measures updates and lookups of a map with Go slices.
 func mapEndToEnd[W structures.Word](s *session) {
 	s.empty()
-	insertion := insertCall(s, slicesOf[W](s.n, s.keys.key))
+	insertion := insertCall(s, dictionaryOf[W](s), slicesOf[W](s.n, s.keys.key))
 	insertion.prepare = s.empty
 	besideCopies(s, insertion)
 	s.holdsAll(s.n)
 	s.hold(s.n)
-	besideCopies(s, findCall[W](s, s.query))
+	besideCopies(s, findCall(s, dictionaryOf[W](s), s.query))
 }
 
 // treeEndToEnd measures the insertion of a batch and the search with Go slices. The insertion's Form is the path that
@@ -28,7 +28,7 @@ func treeEndToEnd[W structures.Word](s *session) {
 	t, q := s.tree(), newSequence(s.space, s.keys.order, s.n+s.batch)
 	batched := func() uint64 { return must(t.Inspect().Stats(s.ctx)).Batches.Batched }
 	before := new(uint64)
-	insertion := insertCall(s, slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) }))
+	insertion := insertCall(s, dictionaryOf[W](s), slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) }))
 	insertion.batch = s.batch
 	insertion.prepare = func() {
 		s.holdOf(q, s.n)
@@ -40,7 +40,7 @@ func treeEndToEnd[W structures.Word](s *session) {
 		m.Form = btree.Batched.String()
 	}
 	s.sound(s.n + s.batch)
-	besideCopies(s, findCall[W](s, func(i int) uint32 { return q.key(s.order.at(i)) }))
+	besideCopies(s, findCall(s, dictionaryOf[W](s), func(i int) uint32 { return q.key(s.order.at(i)) }))
 }
 
 // slicesOf returns n elements by their indices.
@@ -80,18 +80,20 @@ func besideCopies(s *session, x slicesCall) *Measurement {
 	base.Op = "end-to-end-" + x.name + "-kept-slices"
 	m := s.calls(base, x.prepare, x.call, nil, "")
 	x.check()
-	m.beside("time of "+alone.Op, alone.Time())
+	m.Beside(alone.Op, alone.Time())
 	s.add(m)
 	s.add(alone)
 	return &s.report.Measurements[len(s.report.Measurements)-2]
 }
 
+// dictionaryOf is the session's dictionary, as its package defines it.
+func dictionaryOf[W structures.Word](s *session) structures.Dictionary[W, W] {
+	return s.structure().(structures.Dictionary[W, W])
+}
+
 // insertCall inserts new keys.
-func insertCall[W structures.Word](s *session, keys []W) slicesCall {
+func insertCall[W structures.Word](s *session, table structures.Dictionary[W, W], keys []W) slicesCall {
 	values, status := valuesOf(s, keys), make([]structures.Status, len(keys))
-	table := s.structure().(interface {
-		UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W, status []structures.Status) error
-	})
 	return slicesCall{
 		name: "insert", in: [][]byte{bytesOf(keys), bytesOf(values)}, out: [][]byte{bytesOf(status)},
 		call: func() {
@@ -109,12 +111,10 @@ func insertCall[W structures.Word](s *session, keys []W) slicesCall {
 }
 
 // findCall looks up n present keys.
-func findCall[W structures.Word](s *session, query func(i int) uint32) slicesCall {
+func findCall[W structures.Word](s *session, table structures.Dictionary[W, W],
+	query func(i int) uint32) slicesCall {
 	queries := slicesOf[W](s.n, query)
 	want, values, found := valuesOf(s, queries), make([]W, s.n), make([]bool, s.n)
-	table := s.structure().(interface {
-		FindInto(ctx context.Context, keys, values []W, found []bool) error
-	})
 	return slicesCall{
 		name: "find", in: [][]byte{bytesOf(queries)}, out: [][]byte{bytesOf(values), bytesOf(found)},
 		prepare: func() {}, call: func() { ok(table.FindInto(s.ctx, queries, values, found)) },
@@ -164,15 +164,9 @@ func (s *copySlot) end(ctx context.Context) {
 }
 
 func (s *copySlot) close() {
-	if s.stream != nil {
-		s.stream.Close()
-	}
-	if s.host != nil {
-		s.host.Free()
-	}
-	if s.device != nil {
-		s.device.Free()
-	}
+	s.stream.Close()
+	s.host.Free()
+	s.device.Free()
 }
 
 // copies measures the copies of the bytes of n operations to the device, and of their results back, which every call

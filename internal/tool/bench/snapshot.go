@@ -62,17 +62,19 @@ func (s *session) insertSnapshots() {
 	m = s.series(m, func() (_, _ []time.Duration) { return s.snapshotSeries(q, true) })
 	s.sound(pairs)
 	s.there = -1
-	m.beside("time of "+without.Op, without.Time())
+	m.Beside(without.Op, without.Time())
 	s.add(m)
 }
 
 // snapshotSeries does one run of the batches.
 func (s *session) snapshotSeries(q sequence, taken bool) (device, wall []time.Duration) {
-	return s.untilDone(func() (_, _ []time.Duration) {
+	s.untilDone(func() uint32 {
 		s.holdOf(q, s.n)
 		s.there = -1
-		return s.snapshotRun(q, taken)
+		device, wall = s.snapshotRun(q, taken)
+		return s.download(s.left, 1)[0]
 	})
+	return device, wall
 }
 
 func (s *session) snapshotRun(q sequence, taken bool) (device, wall []time.Duration) {

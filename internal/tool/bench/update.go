@@ -1,15 +1,13 @@
 package bench
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"sort"
 	"sync/atomic"
 	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/vk"
 )
 
 // insertion measures one batch of all n pairs into an empty hash table.
@@ -171,92 +169,6 @@ func (s *session) insertRuns() {
 	s.add(m)
 }
 
-// buildBatches measures the insertion of all pairs into an empty hash table, batch by batch, beside a build of all
-// pairs so far for each batch (figure 6 of the slab hash's paper). Both use the buckets for all pairs.
-func (s *session) buildBatches() {
-	keys, values := s.all(s.keys)
-	run := func(anew bool) (device, wall []time.Duration) {
-		s.empty()
-		s.there = -1
-		for _, p := range chunks(s.n, s.batch) {
-			if anew {
-				s.empty()
-				p = part{0, p.first + p.count}
-			}
-			b := structures.DeviceBatch{Count: p.count, First: p.first, Keys: keys, Values: values,
-				Status: s.status, Left: s.left}
-			w, d := s.timed(func() error { return s.apply(structures.Insert, b) })
-			device, wall = append(device, *d), append(wall, w)
-		}
-		return device, wall
-	}
-	m := s.measurement(s.n, s.n)
-	m.Batch = s.batch
-	anew := m
-	anew.Op = "build-anew"
-	anew = s.add(s.series(anew, func() (_, _ []time.Duration) {
-		return s.untilDone(func() (_, _ []time.Duration) { return run(true) })
-	}))
-	m = s.series(m, func() (_, _ []time.Duration) {
-		return s.untilDone(func() (_, _ []time.Duration) { return run(false) })
-	})
-	s.holdsAll(s.n)
-	m.beside("time of "+anew.Op, anew.Time())
-	s.add(m)
-}
-
-// untilDone repeats a run of batches if operations are left pending, as run does.
-func (s *session) untilDone(run func() (device, wall []time.Duration)) (device, wall []time.Duration) {
-	for start := time.Now(); ; {
-		s.stream.Fill(s.left, 0, 1, 0)
-		device, wall = run()
-		left := s.download(s.left, 1)[0]
-		if left == 0 {
-			return device, wall
-		}
-		if time.Since(start) >= s.patience {
-			s.failPending(left)
-		}
-	}
-}
-
-// crossover finds the least tree that a batch of new pairs makes in less time than a build of all pairs (figure 3 of
-// Awad et al., 2019). It measures both at some sizes up to n, which differ by a fifth.
-func (s *session) crossover() {
-	most, op := s.n, s.op.Name
-	s.opened() // with room for all
-	s.all(s.keys)
-	s.batch = min(s.batch, most/2)
-	measured := func(name string, pairs int, measure func(*session)) Measurement {
-		s.resize(pairs)
-		s.op.Name = name
-		measure(s)
-		return s.report.Measurements[len(s.report.Measurements)-1]
-	}
-	sizes := []int{2 * s.batch}
-	for x := 2.4 * float64(s.batch); int(x) <= most; x *= 1.2 {
-		sizes = append(sizes, int(x))
-	}
-	inserts, builds := make([]Measurement, len(sizes)), make([]Measurement, len(sizes))
-	at := sort.Search(len(sizes), func(i int) bool {
-		builds[i] = measured("build", sizes[i], (*session).bulkBuild)
-		inserts[i] = measured("insert-batch", sizes[i]-s.batch, (*session).insertBatch)
-		return inserts[i].Time() < builds[i].Time()
-	})
-	at = min(at, len(sizes)-1) // if there is none, the ratio of the last one says so
-	m := inserts[at]
-	m.Op, m.N = op, sizes[at]
-	m.beside("time of build", builds[at].Time())
-	s.add(m)
-	s.resize(most)
-}
-
-// resize gives the session another number of pairs, at most as many as it has had.
-func (s *session) resize(pairs int) {
-	s.n, s.order, s.keys = pairs, queryOrder(pairs, s.o.Seed), newSequence(s.space, s.keys.order, pairs)
-	s.there, s.sorted = -1, nil
-}
-
 // change is a batch of updates of one kind, on a structure of the first n pairs of a sequence.
 type change struct {
 	kind   structures.Kind
@@ -337,64 +249,6 @@ func (s *session) change(c change) {
 	s.there = -1
 }
 
-// deleteRanges measures the deletion of ranges. Each has as many consecutive keys as the setting's length; there is one
-// for every fourth stretch of that many keys, in random order. The call waits itself, so the time is wall time.
-func deleteRanges[W structures.Word](s *session) {
-	x := everyFourth[W](s, min(s.at.Length, s.n))
-	counts := new([]uint32)
-	m := s.calls(s.measurement(s.n, x.pairs()), s.changing, func() {
-		*counts = must(s.structure().(interface {
-			DeleteRange(context.Context, []structures.Range[W]) ([]uint32, error)
-		}).DeleteRange(s.ctx, x.ranges))
-	}, nil, "")
-	checkDeleted(s, x, *counts)
-	s.add(m)
-}
-
-// stretches are ranges with the same number of keys.
-type stretches[W structures.Word] struct {
-	ranges []structures.Range[W]
-	length int
-	sorted []uint32 // all keys; every fourth stretch of them is deleted
-}
-
-func everyFourth[W structures.Word](s *session, length int) stretches[W] {
-	x := stretches[W]{length: length, sorted: s.inOrder(s.n)}
-	x.ranges = make([]structures.Range[W], (s.n/length+3)/4)
-	order := newOrder(len(x.ranges), uint64(s.o.Seed)<<11|1)
-	for i := range x.ranges {
-		first := 4 * length * order.at(i)
-		x.ranges[i].Lo, x.ranges[i].Hi = elementOf[W](x.sorted[first]), elementOf[W](x.sorted[first+length-1])
-	}
-	return x
-}
-
-func (x stretches[W]) pairs() int { return len(x.ranges) * x.length }
-
-// has reports whether one of the ranges had a key.
-func (x stretches[W]) has(key uint32) bool {
-	at, _ := slices.BinarySearch(x.sorted, key)
-	stretch := at / x.length
-	return stretch%4 == 0 && stretch/4 < len(x.ranges)
-}
-
-// checkDeleted checks that the pairs of the ranges, and no others, are gone, and that the counts are right.
-func checkDeleted[W structures.Word](s *session, x stretches[W], counts []uint32) {
-	for i, got := range counts {
-		if int(got) != x.length {
-			s.fail("range %d: %d pairs removed instead of %d", i, got, x.length)
-		}
-	}
-	if len(counts) != len(x.ranges) {
-		s.fail("%d counts of %d ranges", len(counts), len(x.ranges))
-	}
-	s.sound(s.n - x.pairs())
-	s.finds(func(i int) (uint32, bool) {
-		key := s.query(i)
-		return s.space.value(key), !x.has(key)
-	})
-}
-
 // skew gives each of n places the number of a key: 0 for a share of the places, and each other number once.
 type skew struct {
 	places order
@@ -407,38 +261,30 @@ func newSkew(s *session) skew {
 
 func (k skew) number(i int) int { return max(0, k.places.at(i)-k.hot+1) }
 
-// skewed measures updates of an empty hash table with n pairs, of which one key has a share. The value at place i is
-// i+1; at 64 bits, both words are i+1.
-func skewed(kind structures.Kind) func(*session) {
-	return func(s *session) {
-		r := newSkew(s)
-		b := structures.DeviceBatch{Count: s.n, Status: s.status, Left: s.left,
-			Keys: s.batchOf("batch keys", s.n, func(i int) uint32 { return s.space.key(r.number(i)) }),
-			Values: s.words("batch values", s.n<<s.width, func(i int) uint32 {
-				return uint32(i>>s.width + 1) // in both words, so that sums carry from one to the other
-			})}
-		s.empty()
-		s.measure(s.measurement(s.n, s.n), task{
-			pending: true,
-			prepare: s.empty,
-			record:  func() error { return s.apply(kind, b) },
-			check:   func() { s.checkSkewed(r, kind, b) },
-		})
-		s.there = -1
-	}
+// addSkewed measures additions to an empty hash table with n pairs, of which one key has a share. The value at place i
+// is i+1; at 64 bits, both words are i+1, so that sums carry from one to the other.
+func (s *session) addSkewed() {
+	r := newSkew(s)
+	b := structures.DeviceBatch{Count: s.n, Status: s.status, Left: s.left,
+		Keys:   s.batchOf("batch keys", s.n, func(i int) uint32 { return s.space.key(r.number(i)) }),
+		Values: s.words("batch values", s.n<<s.width, func(i int) uint32 { return uint32(i>>s.width + 1) })}
+	s.empty()
+	s.measure(s.measurement(s.n, s.n), task{
+		pending: true,
+		prepare: s.empty,
+		record:  func() error { return s.apply(structures.InsertAdd, b) },
+		check:   func() { s.checkSkewed(r, b.Keys) },
+	})
+	s.there = -1
 }
 
-// checkSkewed checks that each key was inserted once, and has the result of all operations on it.
-func (s *session) checkSkewed(r skew, kind structures.Kind, b structures.DeviceBatch) {
+// checkSkewed checks that each key was inserted once, and has the sum of all operations on it.
+func (s *session) checkSkewed(r skew, queries *vk.Buffer[uint32]) {
 	ok(s.status.Download(s.ctx, 0, s.bytes)) // before the lookups overwrite it
-	type outcome struct{ sum, least, inserted atomic.Uint64 }
-	keys := make([]outcome, s.n)
+	keys := make([]struct{ sum, inserted atomic.Uint64 }, s.n)
 	each(s.n, func(i int) {
-		k, value := &keys[r.number(i)], uint64(i+1)
-		k.sum.Add(value)
-		for seen := k.least.Load(); (seen == 0 || value < seen) && !k.least.CompareAndSwap(seen, value); {
-			seen = k.least.Load()
-		}
+		k := &keys[r.number(i)]
+		k.sum.Add(uint64(i + 1))
 		switch status := structures.Status(s.bytes[i]); status {
 		case structures.Inserted:
 			k.inserted.Add(1)
@@ -448,32 +294,18 @@ func (s *session) checkSkewed(r skew, kind structures.Kind, b structures.DeviceB
 		}
 	})
 	answers := s.roomFor("answers", s.n)
-	ok(s.on().Find(structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers,
-		Found: s.status}))
+	ok(s.on().Find(structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status}))
 	s.wait()
-	got := s.downloadNumbers(answers, s.n)
-	doubled := uint64(1) // both words have the number
+	got, doubled := s.downloadNumbers(answers, s.n), uint64(1)
 	if s.width == structures.Bits64 {
-		doubled |= 1 << 32
+		doubled |= 1 << 32 // both words have the number
 	}
-	winners := make([]atomic.Uint64, s.n) // the values of the insertions that came last
 	each(s.n, func(i int) {
-		number := r.number(i)
-		k := &keys[number]
+		k := &keys[r.number(i)]
 		if n := k.inserted.Load(); n != 1 {
 			s.fail("operation %d: the key was inserted %d times", i, n)
 		}
-		want := k.sum.Load()
-		switch kind {
-		case structures.InsertMin:
-			want = k.least.Load()
-		case structures.Insert:
-			if v := got.at(i) & (1<<32 - 1); v-1 < uint64(s.n) && r.number(int(v-1)) == number {
-				winners[number].CompareAndSwap(0, v)
-			}
-			want = winners[number].Load()
-		}
-		if got.at(i) != got.modulo(want*doubled) {
+		if want := got.modulo(k.sum.Load() * doubled); got.at(i) != want {
 			s.fail("operation %d: value %d instead of %d", i, got.at(i), want)
 		}
 	})

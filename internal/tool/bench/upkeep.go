@@ -5,7 +5,6 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/slabhash"
 )
 
 // flush measures a flush after the deletion of half of the pairs.
@@ -50,99 +49,43 @@ func (s *session) ofSlabs(m Measurement, prepare, call func(), kernel string) Me
 	return m
 }
 
-// clear uses a map with its own pool, as most maps have.
-func (s *session) clear() {
-	own := s.newMap(s.hashOptions(bucketsFor(s.n, s.at.Load, slabhash.SlotsAt(s.width, false)), nil))
-	defer own.Close()
-	defer s.ending()
-	fill := func() { s.applyAll(own, structures.Insert, s.keys, s.n) }
-	fill()
-	m := s.measurement(s.n, s.n)
-	m.Bytes = must(own.Inspect().Stats(s.ctx)).Bytes
-	m = s.calls(m, fill, func() { ok(own.Clear(s.ctx)) }, nil, "")
-	if must(own.Len(s.ctx)) != 0 {
-		s.fail("pairs are left")
-	}
-	s.add(m)
-}
-
-// staleLevels are full levels of an LSM. A share of their elements is stale, because their keys were inserted again
-// with other values (section V-D).
-type staleLevels struct {
-	*session
-	elements, different int
-	prepare             func()
-	value               func(at int) uint32 // by the index of a key
-}
-
-func (s *session) stale() staleLevels {
+// cleanup measures LSM.Cleanup of full levels. A share of their elements is stale, because their keys were inserted
+// again with other values (section V-D).
+func (s *session) cleanup() {
 	elements := batchesOf(fullLevels, s.n, s.batch) * s.batch
 	again := int(s.at.Stale * float64(elements))
 	different := elements - again
 	pick := newOrder(different, uint64(s.o.Seed)<<11|1) // of the keys that are inserted again
-	key := func(i int) uint32 { return s.keys.key(pick.at(i)) }
 	prepare := func() {
 		s.empty()
 		s.hold(different)
 		s.there = -1
 		for _, p := range chunks(again, s.batch) {
-			key := func(i int) uint32 { return key(p.first + i) }
-			ok(s.updateOn(structures.Insert, s.assignment(p.count, key)))
+			ok(s.updateOn(structures.Insert,
+				s.assignment(p.count, func(i int) uint32 { return s.keys.key(pick.at(p.first + i)) })))
 			s.wait()
 		}
 	}
+	s.empty()
+	table := s.structure().(interface {
+		Cleanup(context.Context) error
+		Inspect() lsm.Inspection
+	})
+	m := s.calls(s.measurement(elements, elements), prepare, func() { ok(table.Cleanup(s.ctx)) },
+		table.Inspect().Timings, "")
 	later := make([]bool, s.n)
 	for i := range again {
 		later[pick.at(i)] = true
 	}
-	return staleLevels{s, elements, different, prepare, func(at int) uint32 {
+	s.sound(different)
+	s.finds(func(i int) (uint32, bool) {
+		at := s.order.at(i)
 		value := s.space.value(s.keys.key(at))
 		if later[at] {
-			return ^value
+			value = ^value
 		}
-		return value
-	}}
-}
-
-// cleanup measures LSM.Cleanup.
-func (s *session) cleanup() { s.add(s.stale().cleaned()) }
-
-// cleaned measures the cleanup. It leaves the LSM clean.
-func (l staleLevels) cleaned() Measurement {
-	l.empty()
-	table := l.structure().(interface {
-		Cleanup(context.Context) error
-		Inspect() lsm.Inspection
+		return value, at < different
 	})
-	m := l.calls(l.measurement(l.elements, l.elements), l.prepare, func() { ok(table.Cleanup(l.ctx)) },
-		table.Inspect().Timings, "")
-	l.holds(l.different, l.value)
-	return m
-}
-
-// findCleanup measures n queries before and after a cleanup, beside the time of the cleanup.
-func (s *session) findCleanup() {
-	l, op := s.stale(), s.op.Name
-	at := func(i int) int { return s.order.at(i) % l.different }
-	queries, answers := s.asked(func(i int) uint32 { return s.keys.key(at(i)) })
-	find := func(name string, elements int) Measurement {
-		s.op.Name = name
-		q := structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status}
-		return s.measure(s.measurement(elements, s.n), task{
-			record: func() error { return s.on().Find(q) },
-			check:  func() { s.checkFound(s.n, answers, func(i int) (uint32, bool) { return l.value(at(i)), true }) },
-		})
-	}
-	l.prepare()
-	before := find("find-stale", l.elements)
-	s.op.Name = op
-	m := l.cleaned()
-	queries, answers = s.asked(func(i int) uint32 { return s.keys.key(at(i)) }) // checks have other ones
-	after := find("find-cleaned", l.different)
-	if before.Time() > 0 {
-		m.Ratios = append(m.Ratios, Ratio{"time of find-stale, find-cleaned included",
-			float64(m.Time()+after.Time()) / float64(before.Time())})
-	}
 	s.add(m)
 }
 
@@ -150,13 +93,4 @@ func (s *session) findCleanup() {
 func (s *session) assignment(count int, key func(i int) uint32) structures.DeviceBatch {
 	return structures.DeviceBatch{Count: count, Keys: s.batchOf("batch keys", count, key),
 		Values: s.batchOf("batch values", count, func(i int) uint32 { return ^s.space.value(key(i)) })}
-}
-
-// compact measures a compaction that fills the nodes of a tree completely.
-func (s *session) compact() {
-	t := s.tree()
-	m := s.calls(s.measurement(s.n, s.n), func() { s.holdOf(s.keys, s.n) }, func() { ok(t.Compact(s.ctx, 1)) }, nil, "")
-	s.holdsAll(s.n)
-	s.there = -1
-	s.add(m)
 }

@@ -46,21 +46,13 @@ func newWorkload(d *vk.Device, seed uint32, n, operations int) *workload {
 
 // close waits for the stream, whose work may use the memory that close frees.
 func (w *workload) close() {
-	if w.stream != nil {
-		w.stream.Close()
-	}
+	w.stream.Close()
 	for _, b := range w.buffers {
 		b.Free()
 	}
-	if w.status != nil {
-		w.status.Free()
-	}
-	if w.left != nil {
-		w.left.Free()
-	}
-	if w.heater != nil {
-		w.heater.Close()
-	}
+	w.status.Free()
+	w.left.Free()
+	w.heater.Close()
 }
 
 func (s *session) wait() { ok(s.stream.Wait(s.ctx)) }
@@ -196,25 +188,26 @@ func (s *session) measure(m Measurement, t task) Measurement {
 	return s.add(m)
 }
 
-// run runs a task, and repeats it if operations are left pending: on a CPU device, the thread that holds a latch may
-// lose its processor for longer than others wait. On a loaded machine this may happen several times.
+// run runs a task until it leaves nothing pending.
 func (s *session) run(m *Measurement, t task, timed bool) {
+	s.untilDone(func() uint32 { return s.once(m, t, timed) })
+}
+
+// untilDone repeats work if it leaves operations pending: on a CPU device, the thread that holds a latch may lose its
+// processor for longer than others wait. On a loaded machine this may happen several times.
+func (s *session) untilDone(work func() (left uint32)) {
 	const tries = 4 // at least
 	start := time.Now()
 	for try := 1; ; try++ {
-		left := s.once(m, t, timed)
+		left := work()
 		if left == 0 {
 			return
 		}
 		if try >= tries && time.Since(start) >= s.patience {
-			s.failPending(left)
+			s.fail("%d operations were left pending, so that the time is not that of all", left)
 		}
 		s.stream.Fill(s.left, 0, 1, 0)
 	}
-}
-
-func (s *session) failPending(left uint32) {
-	s.fail("%d operations were left pending, so that the time is not that of all", left)
 }
 
 // once runs a task once, and records its times unless operations are left pending.

@@ -111,8 +111,7 @@ func (w *peerWork) measure(ctx context.Context, p peer, runs int) error {
 		for _, name := range op.ours {
 			if i := w.ours(name); i >= 0 {
 				ours := w.report.Measurements[i]
-				m.Ratios = append(m.Ratios, bench.Ratio{To: "time of " + ours.Structure + " " + name,
-					Value: float64(m.Time()) / float64(ours.Time())})
+				m.Beside(ours.Structure+" "+name, ours.Time())
 			}
 		}
 		w.report.Measurements = append(w.report.Measurements, m)

@@ -55,9 +55,9 @@ func TestPeersAreMeasuredBeside(t *testing.T) {
 		m := r.Measurements[5+i]
 		require.Equal(t, []any{"list", op, n, n}, []any{m.Structure, m.Op, m.N, m.Operations})
 		require.Len(t, m.Wall, 3)
-		require.Len(t, m.Ratios, 1, op)
-		require.Equal(t, "time of ours "+[]string{"build", "find-exist", "range"}[i], m.Ratios[0].To)
-		require.InEpsilon(t, float64(m.Time())/1e6, m.Ratios[0].Value, 1e-6)
+		require.Len(t, m.Properties, 1, op)
+		require.Equal(t, "of-time-of-ours-"+[]string{"build", "find-exist", "range"}[i], m.Properties[0].Unit)
+		require.InEpsilon(t, float64(m.Time())/1e6, m.Properties[0].Value, 1e-6)
 	}
 	require.Equal(t, 4, r.Measurements[7].Length)
 

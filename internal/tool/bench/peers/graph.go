@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
-	"text/tabwriter"
 	"time"
 
+	"github.com/vkds/vkds/internal/tool/bench"
 	"github.com/vkds/vkds/internal/tool/graphfile"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
@@ -25,7 +24,7 @@ const graphUsage = `usage: peers graph [-repeat n] FILE…
 
 Measures, on each file's edges as an undirected graph, its insertion into an empty graph, a search for all of its edges,
 a breadth-first search from the first edge's end and a count of its triangles: by vkds on its best device, whose times
-are walls, by a Go map of maps and by gonum's undirected graph; compares what they say, and prints the milliseconds.
+are walls, by a Go map of maps and by gonum's undirected graph; compares what they say, and prints a report.
 `
 
 // graphPeer is an undirected graph, and its operations.
@@ -52,8 +51,7 @@ func graphs(ctx context.Context, arguments []string, out io.Writer) error {
 		return err
 	}
 	defer d.Close()
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s\nfile\tedges\tgraph\tinsert, ms\tfind\tsearch\ttriangles\t\n", d.Info().Name)
+	report := bench.Report{Environment: bench.Environment{Device: d.Info().Name, Driver: d.Info().Driver}}
 	for _, path := range flags.Args() {
 		file, err := graphfile.Load(ctx, path, graphfile.LoadOptions{})
 		if err != nil {
@@ -62,63 +60,47 @@ func graphs(ctx context.Context, arguments []string, out io.Writer) error {
 		if file.Len() == 0 {
 			return fmt.Errorf("%s: no edges", path)
 		}
-		if err := besideGraph(ctx, table, d, filepath.Base(path), file.From, file.To, *runs); err != nil {
-			return err
+		ours, closed := vkdsGraph(ctx, d)
+		defer closed()
+		said := map[string]uint64{}
+		for _, p := range []graphPeer{ours, mapOfMaps(), gonumGraph()} {
+			if err := p.measure(&report, filepath.Base(path), file.From, file.To, *runs, said); err != nil {
+				return fmt.Errorf("%s of %s: %w", p.name, path, err)
+			}
 		}
 	}
-	return table.Flush()
+	return report.Write(out)
 }
 
-// besideGraph measures all peers on a file's edges.
-func besideGraph(ctx context.Context, table io.Writer, d *vk.Device, name string, from, to []uint32, runs int) error {
-	ours, closed := vkdsGraph(ctx, d)
-	defer closed()
-	var want [3]uint64
-	for i, p := range []graphPeer{ours, mapOfMaps(), gonumGraph()} {
-		var times [4][]time.Duration
-		for run := range runs + 1 {
-			got, took, err := p.run(from, to)
+// measure appends a peer's measurements on a file's edges to the report. said has what the peers before have said; the
+// first one fills it.
+func (p graphPeer) measure(r *bench.Report, name string, from, to []uint32, runs int, said map[string]uint64) error {
+	for stage, do := range []func() (uint64, error){
+		func() (uint64, error) { return 0, p.insert(from, to) },
+		func() (uint64, error) { n, err := p.find(from, to); return uint64(n), err },
+		func() (uint64, error) { n, err := p.reach(from[0]); return uint64(n), err },
+		p.triangles,
+	} {
+		m := bench.Measurement{Structure: p.name, Op: []string{"insert", "find", "search", "triangles"}[stage],
+			N: len(from), Operations: len(from), Form: name}
+		for run := range runs + 1 { // the first one warms up
+			started := time.Now()
+			got, err := do()
 			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
+				return err
 			}
-			if i == 0 && run == 0 {
-				want = got
+			m.Wall = append(m.Wall, time.Since(started))
+			if want, is := said[m.Op]; is && got != want {
+				return fmt.Errorf("%s: %d instead of %d", m.Op, got, want)
 			}
-			if got != want {
-				return fmt.Errorf("%s of %s: %d edges found, %d vertices reached, %d triangles; want %d", p.name, name,
-					got[0], got[1], got[2], want)
-			}
-			for stage := range times {
-				if run > 0 {
-					times[stage] = append(times[stage], took[stage])
-				}
+			said[m.Op] = got
+			if run == 0 {
+				m.Wall = nil
 			}
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t", name, len(from), p.name)
-		for _, all := range times {
-			slices.Sort(all)
-			fmt.Fprintf(table, "%.3g\t", float64(all[len(all)/2].Microseconds())/1000)
-		}
-		fmt.Fprintln(table)
+		r.Measurements = append(r.Measurements, m)
 	}
 	return nil
-}
-
-// run does each operation once.
-func (p graphPeer) run(from, to []uint32) (got [3]uint64, took [4]time.Duration, err error) {
-	for stage, do := range []func() error{
-		func() error { return p.insert(from, to) },
-		func() error { n, err := p.find(from, to); got[0] = uint64(n); return err },
-		func() error { n, err := p.reach(from[0]); got[1] = uint64(n); return err },
-		func() error { n, err := p.triangles(); got[2] = n; return err },
-	} {
-		started := time.Now()
-		if err := do(); err != nil {
-			return got, took, err
-		}
-		took[stage] = time.Since(started)
-	}
-	return got, took, nil
 }
 
 // vkdsGraph is ours. Each insertion makes a new graph. Analytics read it live.

@@ -7,9 +7,9 @@
 // report. It prints the report, with the measurements of the peers and the ratios of their times to ours after our own.
 // It is a separate module, so that the peers are not dependencies of programs that import vkds.
 //
-//	peers tally -vkds bin/vkds
+//	peers count FILE
 //
-// counts lines with the tool and with other programs.
+// counts lines with a Go map, for scripts/count-lines.
 //
 //	peers graph FILE…
 //
@@ -40,8 +40,8 @@ func main() {
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
-	if len(arguments) > 0 && arguments[0] == "tally" {
-		return tally(ctx, arguments[1:], out)
+	if len(arguments) > 0 && arguments[0] == "count" {
+		return count(arguments[1:], out)
 	}
 	if len(arguments) > 0 && arguments[0] == "graph" {
 		return graphs(ctx, arguments[1:], out)
@@ -53,7 +53,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		fmt.Fprintln(
 			flags.Output(),
 			"usage: peers [-repeat n] [-json file] REPORT.json, a report that vkds bench --json wrote\n"+
-				"       peers tally and peers graph, which -help explains")
+				"       peers count FILE\n       peers graph, which -help explains")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -56,8 +55,8 @@ func TestEveryPeerIsMeasured(t *testing.T) {
 		for i, want := range c.want {
 			require.Equal(t, want, rows[i].Structure+","+rows[i].Op)
 			require.Equal(t, 3000, rows[i].N)
-			require.NotEmpty(t, rows[i].Ratios)
-			require.Contains(t, rows[i].Ratios[0].To, "time of "+structure, "what it is beside")
+			require.NotEmpty(t, rows[i].Properties)
+			require.Contains(t, rows[i].Properties[0].Unit, "of-time-of-"+structure, "what it is beside")
 			require.Contains(t, table.String(), "\nBenchmark"+strings.ReplaceAll(rows[i].Structure, " ", "")+"/")
 		}
 	}
@@ -77,32 +76,30 @@ func TestReportsThatCanNotBe(t *testing.T) {
 	}
 }
 
-// Lines are counted, and read back, by whatever else is there as by the first one; one that counts wrong is told of.
-func TestTallyPeers(t *testing.T) {
-	dir := t.TempDir()
-	logs, err := makeLogs(dir, 2000, 300)
-	require.NoError(t, err)
-	odd := filepath.Join(dir, "odd")
-	require.NoError(t, os.WriteFile(odd, []byte("a,b\n\"q\"\n 1 x\na,b\n"), 0o644))
-	var table, notes strings.Builder
-	all := counters("vkds")[1:]
-	for _, file := range append(logs, odd) {
-		require.NoError(t, tallyFile(t.Context(), &table, &notes, all, file, dir, 1), file)
-	}
-	require.Contains(t, table.String(), "distinct\t2000\t2000\tGo map\t")
-	require.Contains(t, table.String(), "odd\t4\t3\tGo map\t")
-	other := all[1].count
-	all[1].count = func(ctx context.Context, _ string, to *os.File) (string, error) { return other(ctx, logs[0], to) }
-	require.ErrorContains(t, tallyFile(t.Context(), &table, &notes, all, odd, dir, 1), "Go map of "+odd)
+// Lines are counted by a Go map.
+func TestCount(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lines")
+	require.NoError(t, os.WriteFile(file, []byte("a,b\n 1 x\na,b\n"), 0o644))
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"count", file}, &out))
+	require.Equal(t, "key,count\n\"a,b\",2\n\" 1 x\",1\n", out.String())
+	require.ErrorContains(t, run(t.Context(), []string{"count"}, &out), "one file")
 }
 
 // A graph's peers agree on it, and one that doesn't is told of.
 func TestGraphPeers(t *testing.T) {
 	from, to := []uint32{0, 1, 2, 5, 3, 1}, []uint32{1, 2, 0, 6, 0, 3}
+	var r bench.Report
+	said := map[string]uint64{}
 	for _, p := range []graphPeer{mapOfMaps(), gonumGraph()} {
-		got, _, err := p.run(from, to)
-		require.NoError(t, err)
-		require.Equal(t, [3]uint64{6, 4, 2}, got, p.name)
+		require.NoError(t, p.measure(&r, "six", from, to, 2, said))
 	}
+	require.Equal(t, map[string]uint64{"insert": 0, "find": 6, "search": 4, "triangles": 2}, said)
+	require.Len(t, r.Measurements, 8)
+	require.Len(t, r.Measurements[7].Wall, 2)
+	require.Equal(t, "gonum/triangles/n=6/six", r.Measurements[7].Name())
+	wrong := mapOfMaps()
+	wrong.find = func(from, to []uint32) (int, error) { return 5, nil }
+	require.ErrorContains(t, wrong.measure(&r, "six", from, to, 1, said), "find: 5 instead of 6")
 	require.ErrorContains(t, run(t.Context(), []string{"graph"}, os.Stdout), "a file of edges")
 }

@@ -8,72 +8,54 @@ import (
 )
 
 // trees are B-trees that Go programs use, with a lock, so that several goroutines may use one.
-func trees() []peer { return []peer{tidwallTree(), googleTree()} }
-
-func tidwallTree() peer {
-	var lock sync.RWMutex
+func trees() []peer {
+	const degree = 32
+	type pair struct{ key, value uint32 }
 	var t tidwall.Map[uint32, uint32]
+	var g *google.BTreeG[pair]
+	return []peer{
+		locked("tidwall/btree", func() { t = tidwall.Map[uint32, uint32]{} },
+			func(k, v uint32) { t.Set(k, v) },
+			func(k uint32) uint32 { v, _ := t.Get(k); return v },
+			func(lo uint32, each func(k, v uint32) bool) { t.Ascend(lo, each) }),
+		locked("google/btree", func() { g = google.NewG(degree, func(a, b pair) bool { return a.key < b.key }) },
+			func(k, v uint32) { g.ReplaceOrInsert(pair{k, v}) },
+			func(k uint32) uint32 { p, _ := g.Get(pair{key: k}); return p.value },
+			func(lo uint32, each func(k, v uint32) bool) {
+				g.AscendGreaterOrEqual(pair{key: lo}, func(p pair) bool { return each(p.key, p.value) })
+			}),
+	}
+}
+
+// locked is a tree behind a lock.
+func locked(name string, reset func(), set func(k, v uint32), get func(k uint32) uint32,
+	ascend func(lo uint32, each func(k, v uint32) bool)) peer {
+	var lock sync.RWMutex
 	return peer{
-		name:  "tidwall/btree",
-		reset: func(int) { t = tidwall.Map[uint32, uint32]{} },
+		name:  name,
+		reset: func(int) { reset() },
 		insert: func(keys, values []uint32) {
 			for i, k := range keys {
 				lock.Lock()
-				t.Set(k, values[i])
+				set(k, values[i])
 				lock.Unlock()
 			}
 		},
 		find: func(keys, values []uint32) {
 			for i, k := range keys {
 				lock.RLock()
-				values[i], _ = t.Get(k)
+				values[i] = get(k)
 				lock.RUnlock()
 			}
 		},
 		rangeQuery: func(lo, hi uint32, each func(uint32)) {
 			lock.RLock()
 			defer lock.RUnlock()
-			t.Ascend(lo, func(k, v uint32) bool {
+			ascend(lo, func(k, v uint32) bool {
 				if k <= hi {
 					each(v)
 				}
 				return k < hi
-			})
-		},
-	}
-}
-
-func googleTree() peer {
-	const degree = 32
-	type pair struct{ key, value uint32 }
-	var lock sync.RWMutex
-	var t *google.BTreeG[pair]
-	return peer{
-		name:  "google/btree",
-		reset: func(int) { t = google.NewG(degree, func(a, b pair) bool { return a.key < b.key }) },
-		insert: func(keys, values []uint32) {
-			for i, k := range keys {
-				lock.Lock()
-				t.ReplaceOrInsert(pair{k, values[i]})
-				lock.Unlock()
-			}
-		},
-		find: func(keys, values []uint32) {
-			for i, k := range keys {
-				lock.RLock()
-				p, _ := t.Get(pair{key: k})
-				lock.RUnlock()
-				values[i] = p.value
-			}
-		},
-		rangeQuery: func(lo, hi uint32, each func(uint32)) {
-			lock.RLock()
-			defer lock.RUnlock()
-			t.AscendGreaterOrEqual(pair{key: lo}, func(p pair) bool {
-				if p.key <= hi {
-					each(p.value)
-				}
-				return p.key < hi
 			})
 		},
 	}
