@@ -45,17 +45,17 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V 
     uint spare = SLAB_NULL;   // a version
 #endif
     while (subgroupAny(o.step != STEP_DONE) && visits < budget) {
-        bool down = o.step == STEP_DOWN;
+        // One fence for all lanes, because a fence is expensive: for those that read a leaf again, and for those that
+        // go down once more, because the words that led them were too old.
+        bool rereads = o.step == STEP_AGAIN, down = o.step == STEP_DOWN;
+        if (subgroupAny(rereads || (down && visits != 0u))) acquire_fence();
+        o.again = o.again && rereads;
+        if (rereads) o.step = STEP_LEAF;
+
         if (subgroupAny(down)) {
             btree_descend(tree, o.key, o.level, down, budget, visits, o.node, o.above);
             if (down) btree_arrive(o, kind, tree);
         }
-
-        // One fence for all lanes, because a fence is expensive.
-        bool rereads = o.step == STEP_AGAIN;
-        if (subgroupAny(rereads)) acquire_fence();
-        o.again = o.again && rereads;
-        if (rereads) o.step = STEP_LEAF;
 
         for (; subgroupAny(o.step == STEP_LEAF) && visits < budget; visits++) {
             uint queue = tile_ballot(o.step == STEP_LEAF);

@@ -3,7 +3,8 @@
 //
 // The loop is separate from the work at the leaves, because that is 1.6 times faster. Each iteration visits one node;
 // each tile works for one of its lanes after the other. The words read may be of any age: side links lead to nodes that
-// were split off, and a search that arrives too far right starts again at the root.
+// were split off, and a search that arrives too far right starts again at the root. So inner nodes are read from caches
+// that are not coherent.
 #ifndef VKDS_BTREE_DESCEND_GLSL
 #define VKDS_BTREE_DESCEND_GLSL
 
@@ -68,7 +69,8 @@ BTreeStep btree_step(Node n, K key, uint root) {
 
 // Moves `node` of each enabled lane down to the node of `level` for its key. The range of `node` must begin at or below
 // the key. `above` becomes the node that led there, and is unchanged if `node` was there already. `visits` counts node
-// visits up to `limit`; a lane that has not arrived by then gets SLAB_NULL as its node. Collective over the subgroup.
+// visits up to `limit`; a lane that has not arrived by then, or has come too far right, gets SLAB_NULL as its node. It
+// must start again at the root, after an acquire_fence. Collective over the subgroup.
 void btree_descend(BTree tree, K key, uint level, bool enabled, uint limit, inout uint visits, inout uint node,
                    inout uint above) {
     bool busy = enabled;
@@ -77,14 +79,15 @@ void btree_descend(BTree tree, K key, uint level, bool enabled, uint limit, inou
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         K k = tile_shuffle(key, source);
         uint at = tile_shuffle(node, source);
-        BTreeStep s = btree_step(node_load_coherent(slab_address(tree.pool, at), queue != 0u), k, tree.root);
+        BTreeStep s = btree_step(node_load_old(slab_address(tree.pool, at), queue != 0u), k, tree.root);
         if (busy && tile_lane() == source) {
             VKDS_EVENT(true, TRACE_VISIT, at, 0u)
             VKDS_EVENT(!s.down, TRACE_SIDE, at, s.next)
             bool here = s.level <= level && s.down, child = s.level == level + 1u && s.down;
+            bool astray = !s.down && s.next == tree.root;
             above = child ? at : above;
-            node = here ? at : s.next;
-            busy = !here && !child;
+            node = here ? at : astray ? SLAB_NULL : s.next;
+            busy = !here && !child && !astray;
         }
     }
     if (busy) node = SLAB_NULL;

@@ -25,6 +25,7 @@ uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool e
     while (subgroupAny(todo) && visits < budget) {
         uint leaf = start.node, above = tree.root;
         btree_descend(tree, key, 0u, todo && start.level != 0u, budget, visits, leaf, above);
+        bool lost = todo && leaf == SLAB_NULL;   // by words that were too old
         start = btree_anywhere(tree);   // for lanes that reached a wrong node, or go on to the left
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         while (subgroupAny(open != 0u) && visits < budget) {
@@ -58,11 +59,13 @@ uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool e
             if (mine && reads && !any && header.low == K(0u)) status = STATUS_ABSENT;
             if (mine && reads && !any) key = VKDS_BEFORE(header.low);
             if (mine && whole && right) leaf = header.link;
+            lost = lost || mine && whole && astray;
             if (mine) todo = status == STATUS_PENDING;
             bool ends = busy && whole && (astray || !right);
             open &= ends ? open - 1u : ~0u;
             visits++;
         }
+        if (subgroupAny(lost)) acquire_fence();
     }
     return status;
 }

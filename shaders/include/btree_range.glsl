@@ -260,6 +260,7 @@ uint btree_range(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K low, K high
         btree_descend(tree, r.low, 0u, r.todo && start.level != 0u, budget, visits, leaf, above);
         start = btree_anywhere(tree);   // for lanes whose walk went astray
         btree_range_leaves(tree, VKDS_TIME leaf, keys, values, budget, visits, r);
+        if (subgroupAny(r.todo)) acquire_fence();   // words that were too old have led there
     }
     count = r.count;
     first = r.first;

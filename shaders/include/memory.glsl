@@ -5,7 +5,8 @@
 // some drivers can't carry a buffer_reference through a phi.
 //
 // Every function names how it reads or writes:
-//   plain_*     ordinary access. Right while no other invocation of a running dispatch writes there.
+//   plain_*     ordinary access. Right while no other invocation of a running dispatch writes there, or where any old
+//               word will do.
 //   coherent_*  sees what other invocations of the queue family wrote (bypasses incoherent caches),
 //               but is not atomic as a whole: each 32-bit word is read untorn, a vector may mix ages.
 //   atomic_*    relaxed atomics at queue-family scope. A loop that only waits until an atomic_load returns
@@ -132,7 +133,7 @@ uint atomic_cas(uvec2 a, uint expected, uint v) {
 // word by an atomic. Invocation B reads that word and executes acquire_fence. Its coherent and atomic reads after that
 // see the data. Plain accesses are private to their invocation: no fence orders them.
 //
-// Three rules are assumed that the Vulkan memory model doesn't state. They hold wherever a subgroup is one thread of
+// Four rules are assumed that the Vulkan memory model doesn't state. They hold wherever a subgroup is one thread of
 // the hardware:
 //   - Fence of a subgroup: a fence that all lanes execute together orders the accesses of all lanes before it with the
 //     accesses of all lanes after it.
@@ -140,6 +141,8 @@ uint atomic_cas(uvec2 a, uint expected, uint v) {
 //     a coherent or atomic access by that address is not made before that load. So an invocation that follows a
 //     reference stored after a release_fence sees all writes before that fence, without a fence of its own.
 //   - Order by result: an atomic that is executed only if another atomic returned some value is made after that one.
+//   - Old words: a plain load of a word that others change brings a value that the word has had since the dispatch
+//     began, or since the invocation's last acquire_fence if that is later. Caches that are not coherent may answer it.
 void release_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsRelease | gl_SemanticsMakeAvailable);
 }

@@ -61,6 +61,14 @@ const uint NODE_LAST_LANE = TILE - 1u;
 VKDS_NODE_LOAD(node_load, plain_load4)
 VKDS_NODE_LOAD(node_load_coherent, coherent_load4)
 
+// Reads a node that others may change. Its words may be old, even older than what this invocation has seen before
+// (memory.glsl).
+#ifdef VKDS_CHAOS
+#define node_load_old node_load_coherent
+#else
+#define node_load_old node_load
+#endif
+
 // Set all 32 words of a node to ~0, as in a new node. After the coherent one, a fence is needed before slab_free.
 #define VKDS_NODE_CLEAR(NAME, STORE4)                                                                   \
     void NAME(uvec2 address, bool enabled) {                                                            \

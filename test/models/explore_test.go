@@ -49,6 +49,7 @@ type kind uint8
 
 const (
 	load kind = iota
+	old
 	store
 	cas
 	or
@@ -124,7 +125,8 @@ type path struct {
 func (p *path) String() string {
 	var lines []string
 	for ; p != nil; p = p.before {
-		name := []string{"load", "store", "compare and swap", "or", "exchange", "add", "minimum", "maximum"}[p.op.kind]
+		name := []string{"load", "old load", "store", "compare and swap", "or", "exchange", "add", "minimum",
+			"maximum"}[p.op.kind]
 		lines = append(lines, fmt.Sprintf("thread %d: %s %v %d: %v", p.thread, name, p.op.places, p.op.value, p.got))
 	}
 	slices.Reverse(lines)
@@ -151,6 +153,10 @@ func (t *Thread) do(o op, results int) []int {
 
 // Load reads places, in no order.
 func (t *Thread) Load(places ...int) []int { return t.do(op{kind: load, places: places}, len(places)) }
+
+// Old reads a place from a cache that is not coherent: any value that it had, even one older than what the thread has
+// seen there.
+func (t *Thread) Old(place int) int { return t.do(op{kind: old, places: []int{place}}, 1)[0] }
 
 // Store writes a place.
 func (t *Thread) Store(place, value int) {
@@ -313,7 +319,7 @@ func Explore(m Model) (states int, fault string) {
 // step has a thread do its next operation, in each way in which it may go.
 func (m Model) step(s *state, i int, found func(*state)) {
 	o := s.threads[i].next
-	if o.kind == load {
+	if o.kind == load || o.kind == old {
 		m.loads(s, i, o, make([]int, 0, len(o.places)), found)
 		return
 	}
@@ -356,7 +362,11 @@ func (m Model) step(s *state, i int, found func(*state)) {
 func (m Model) loads(s *state, i int, o op, chosen []int, found func(*state)) {
 	if len(chosen) < len(o.places) {
 		p := o.places[len(chosen)]
-		for at := int(s.threads[i].now[p]); at < len(s.memory[p]); at++ {
+		first := int(s.threads[i].now[p])
+		if o.kind == old {
+			first = 0
+		}
+		for at := first; at < len(s.memory[p]); at++ {
 			m.loads(s, i, o, append(chosen, at), found)
 		}
 		return
