@@ -11,6 +11,8 @@ const uint BUILD_EACH = 4u;
 uint build_first() { return workgroup_index() * WORKGROUP * BUILD_EACH + workgroup_lane(); }
 uint build_item(uint first, uint k) { return first + k * WORKGROUP; }
 
+const uint BUILD_COMPARED = 512u;   // the most arcs of a bucket that are compared with each other
+
 struct BuildEdges {
     uvec2 from;    // words
     uvec2 to;

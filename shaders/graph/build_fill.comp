@@ -17,7 +17,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 extra;     // a word per bucket: the number of slabs after base slabs of earlier buckets
     uvec2 lengths;   // output: a word per bucket, the number of its arcs
     uvec2 places;    // a word per vertex: the number of buckets of earlier vertices
-    uvec2 counts;    // two counters: loops, and buckets with too many arcs
+    uvec2 counts;    // a counter of loops
     uint shift;      // log2 of the bytes from one target to the next
     uint vertices;
     uint base;       // the number of the first base slab; the other slabs follow the last one
@@ -28,8 +28,6 @@ layout(push_constant, std430) uniform Push {
     uint count;      // the number of arcs
     uint loops;      // 1: there may be some
 };
-
-const uint MOST = 512u;   // arcs of a bucket that are compared with each other
 
 // The arcs of a bucket that a lane holds at a time. They are loaded together.
 const uint HELD = 4u;
@@ -76,11 +74,10 @@ void main() {
         behind = plain_load_at(extra, number);
         end = min(run.y, count);
         at = min(run.x, end);
+        if (UNIQUE == 0u) end = min(end, at + BUILD_COMPARED);   // others are not built so
     }
     if (loops != 0u && mine) own = graph_encode(spread_vertex(places, vertices, number));
     uint have = max(1u, (end - at + SLAB_SLOTS - 1u) / SLAB_SLOTS);   // slabs
-    bool too_many = UNIQUE == 0u && end - at > MOST;
-    if (too_many) end = at;
     uint length = 0u, found_loops = 0u;
     while (subgroupAny(at < end)) {
         uint held[HELD];
@@ -118,9 +115,5 @@ void main() {
         slab_free(pool, slab_of(number, behind, i), i < have);
     if (mine && tile_lane() == 0u) plain_store_at(lengths, number, length);
     found_loops = subgroupAdd(loops != 0u ? found_loops : 0u);
-    uint in_vain = subgroupAdd(too_many && tile_lane() == 0u ? 1u : 0u);
-    if (subgroupElect()) {
-        if (found_loops != 0u) atomic_add(counts, found_loops);
-        if (in_vain != 0u) atomic_add(address_add(counts, 4u), in_vain);
-    }
+    if (found_loops != 0u && subgroupElect()) atomic_add(counts, found_loops);
 }

@@ -64,9 +64,9 @@ VKDS_NODE_LOAD(node_load_coherent, coherent_load4)
 // Reads a node that others may change. Its words may be old, even older than what this invocation has seen before
 // (memory.glsl).
 #ifdef VKDS_CHAOS
-#define node_load_old node_load_coherent
+VKDS_NODE_LOAD(node_load_old, coherent_load4)   // with delays
 #else
-#define node_load_old node_load
+VKDS_NODE_LOAD(node_load_old, plain_load4)
 #endif
 
 // Set all 32 words of a node to ~0, as in a new node. After the coherent one, a fence is needed before slab_free.

@@ -86,7 +86,8 @@ void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
         slab_go_on(pool, link, o.slab, o.place);
         passed &= link;
     }
-    o.slab = slab_address(pool, last + (passed >> 31) - 1u);   // made of the links, too: order by address
+    // Made of the links, too: order by address. An operation that was in the chain already has come there by them.
+    o.slab = slab_address(pool, last + (passed >> 31) - 1u);
 }
 
 // Ends an operation that does not insert, at the end of its list.

@@ -10,8 +10,8 @@
 // and an insertion clears the bit before it goes on to the next slab. So a search that meets a full slab, and the bit
 // of its key set, ends there. The last bit is always set. The address of the next slab is made with that bit, as it was
 // read or as the atomic that cleared another bit returned it. So the next slab is accessed after the link was read or
-// changed (order by address, memory.glsl), and no fence is needed: whoever sees a key in a later slab, or what its
-// insertion was followed by, sees the bit clear.
+// changed (order by address, memory.glsl). Therefore whoever sees a key in a later slab sees the bit clear, too, and no
+// fence is needed.
 // A model is in test/models/slab_shared_test.go.
 #ifndef VKDS_SLAB_SHARED_GLSL
 #define VKDS_SLAB_SHARED_GLSL

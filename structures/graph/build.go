@@ -27,7 +27,8 @@ type Source interface {
 // buckets, and writes each bucket once (the bulk build of section 5.5.2 of the dissertation, with slabs allocated in
 // bulk by known degrees). If edges are equal, the last weight stays; where many are, Build takes about twice as long.
 //
-// Build takes 26 to 50 bytes of temporary memory for each arc. If the device has less, Build inserts Edges batch by
+// Build takes 27 to 65 bytes of temporary memory for each arc, 8 for each vertex, and the edges if they come from Go
+// slices. If the device has less, Build inserts Edges batch by
 // batch, and returns *vk.OutOfMemoryError for the other sources.
 //
 // For DeviceEdges, Options.Vertices is the number of vertices. The arcs of a *CSR can make a directed graph, and those
@@ -183,8 +184,8 @@ type buildRunsPush struct {
 }
 
 type buildExtraPush struct {
-	Runs, Extra    uint64
-	Buckets, Slots uint32
+	Runs, Targets, Extra, Counts       uint64
+	Shift, Buckets, Slots, Each, Count uint32
 }
 
 type buildFillPush struct {
@@ -233,7 +234,7 @@ func (b *building) layVertices(g *Graph, base uint64) int {
 // layArcs divides the memory for arcs and buckets.
 func (b *building) layArcs(g *Graph, base uint64) int {
 	p := recording.Parts{Base: base}
-	b.total = p.Take(4)
+	b.total = p.Take(16) // and three counters, build_extra.comp
 	key := 4 << b.shift(g)
 	b.keys, b.sortedKeys = p.Take(key*b.arcs), p.Take(key*b.arcs)
 	b.values, b.sortedValues = p.Take(4*b.arcs), p.Take(4*b.arcs)
@@ -359,8 +360,8 @@ func (g *Graph) countArcs(b *building, room *vk.Buffer[uint32]) error {
 			degrees, needs.Vertices = 0, uint32(b.rows) // the other vertices have no arcs
 		}
 		g.timed("degrees", func() {
-			err = stage(g, buildDegreesKernel(), each(b.edges.Count), buildDegreesPush{b.push(g), degrees, b.wrong,
-				uint32(g.o.Vertices)})
+			err = stage(g, buildDegreesKernel(), invocations(b.edges.Count),
+				buildDegreesPush{b.push(g), degrees, b.wrong, uint32(g.o.Vertices)})
 			err = cmp.Or(err, stage(g, buildNeedsKernel(), int(needs.Vertices), needs),
 				g.bulk.Scan(g.h.Stream, primitives.ScanArgs{In: b.needs, Out: b.places,
 					Length: primitives.Length{N: g.o.Vertices + 1}, Total: b.total, Scratch: b.scratch}))
@@ -382,28 +383,47 @@ func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
 	if g.o.Weighted {
 		keys.Weights = b.edges.Weights.Address()
 	}
-	g.timed("keys", func() { err = stage(g, buildKeysKernel(), each(b.edges.Count), keys) })
+	g.timed("keys", func() { err = stage(g, buildKeysKernel(), invocations(b.edges.Count), keys) })
 	g.timed("sort", func() { err = cmp.Or(err, g.bulk.Sort(g.h.Stream, b.sort(g))) })
 	g.timed("runs", func() {
+		g.h.Stream.Fill(room, int(b.total-room.Address())/4, 4, 0)
 		g.h.Stream.Fill(room, int(b.runs-room.Address())/4, int(b.lengths-b.runs)/4, 0)
-		err = cmp.Or(err, stage(g, buildRunsKernel(), each(b.arcs+1), buildRunsPush{
+		err = cmp.Or(err, stage(g, buildRunsKernel(), invocations(b.arcs+1), buildRunsPush{
 			b.sortedKeys + 4*uint64(b.shift(g)), 2 + b.shift(g), uint32(b.arcs), b.runs, uint32(b.buckets)}))
-		err = cmp.Or(err, stage(g, buildExtraKernel(), b.buckets, buildExtraPush{b.runs, b.extras, uint32(b.buckets),
-			uint32(g.slots)}), g.bulk.Scan(g.h.Stream, b.scan(b.extras, b.extras)))
+		targets, shift := b.targets(g)
+		extra := buildExtraPush{b.runs, targets, b.extras, b.total + 4, shift, uint32(b.buckets), uint32(g.slots),
+			uint32(max(1, b.buckets/sampled)), uint32(b.arcs)}
+		err = cmp.Or(err, stage(g, buildExtraKernel(), b.buckets, extra),
+			g.bulk.Scan(g.h.Stream, b.scan(b.extras, b.extras)))
 	})
-	g.h.Stream.Copy(g.host, 0, room, int(b.total-room.Address())/4, 1)
+	g.h.Stream.Copy(g.host, 0, room, int(b.total-room.Address())/4, 4)
 	return err
 }
 
-// each returns the invocations for that many items, with several for each (build.glsl).
-func each(items int) int { return (items + 3) / 4 }
+// sampled is how many buckets are at least looked at for equal arcs.
+const sampled = 1 << 15
+
+// targets returns the address of the targets of sorted arcs, and log2 of the bytes from one to the next.
+func (b *building) targets(g *Graph) (at uint64, shift uint32) {
+	if g.o.Weighted {
+		return b.sortedKeys, 3
+	}
+	return b.sortedValues, 2
+}
+
+// invocations returns how many there are for that many items, with several for each (build.glsl).
+func invocations(items int) int { return (items + 3) / 4 }
 
 // buildSlabs writes the buckets, and then the descriptors.
 func (g *Graph) buildSlabs(ctx context.Context, b *building, room *vk.Buffer[uint32]) error {
 	if err := recording.Run(g.h.Stream, func() error { return g.recordSorted(b, room) }); err != nil {
 		return err
 	}
-	b.extra = int(g.host.Slice()[0])
+	words := g.host.Slice()
+	b.extra = int(words[0])
+	if !b.unique && (words[1] != 0 || uint64(words[3]) < uint64(words[2])*3/4) {
+		return errEqual
+	}
 	r := regrowth{extent: g.o.Vertices, slabs: b.buckets + b.extra}
 	next, err := g.hubsBehind(r)
 	if err != nil {
@@ -411,22 +431,19 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building, room *vk.Buffer[uin
 	}
 	if r.base, err = g.h.Pool.Claim(ctx, r.slabs); err != nil {
 		next.free()
+		if !b.unique && pipeline.Short(err) {
+			return errEqual // fewer slabs may do
+		}
 		return err
 	}
 	b.base = r.base
-	filled, err := g.fillSlabs(b, room)
-	if filled {
+	if err = g.fillSlabs(b, room); err == nil {
 		r.slabs = b.buckets // the others are linked to them, or free
-	}
-	if err == nil {
 		err = g.endBuild(ctx, b)
 	}
 	if err != nil {
 		next.free()
-		if dropped := g.drop(r); dropped != nil {
-			return joint.Error(err, dropped)
-		}
-		return err
+		return joint.Error(err, g.drop(r))
 	}
 	g.hubs.free()
 	g.hubs = next
@@ -438,17 +455,18 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building, room *vk.Buffer[uin
 }
 
 // fillSlabs writes all buckets.
-func (g *Graph) fillSlabs(b *building, room *vk.Buffer[uint32]) (filled bool, err error) {
-	push := buildFillPush{Pool: g.description().Pool, Targets: b.sortedValues, Runs: b.runs, Extra: b.extras,
-		Lengths: b.lengths, Places: b.places, Counts: g.host.Address(), Shift: 2, Vertices: uint32(g.o.Vertices),
+func (g *Graph) fillSlabs(b *building, room *vk.Buffer[uint32]) error {
+	push := buildFillPush{Pool: g.description().Pool, Runs: b.runs, Extra: b.extras,
+		Lengths: b.lengths, Places: b.places, Counts: g.host.Address(), Vertices: uint32(g.o.Vertices),
 		Base: b.base, Buckets: uint32(b.buckets), Slabs: uint32(b.buckets + b.extra),
 		Count: uint32(b.arcs), Loops: word(g.o.SelfLoops)}
+	push.Targets, push.Shift = b.targets(g)
 	if g.o.Weighted {
-		push.Targets, push.Weights, push.Shift = b.sortedKeys, b.sortedValues, 3
+		push.Weights = b.sortedValues
 	}
-	counts := g.host.Slice()[:3] // of loops, of buckets with too many arcs, and of arcs
-	clear(counts)
-	err = recording.Run(g.h.Stream, func() error {
+	loops := g.host.Slice()[:1]
+	loops[0] = 0
+	err := recording.Run(g.h.Stream, func() error {
 		k, err := g.buildFillKernel(b.unique).Kernel(g.h.Kernels, g.h.Stream)
 		if err != nil {
 			return err
@@ -461,14 +479,10 @@ func (g *Graph) fillSlabs(b *building, room *vk.Buffer[uint32]) (filled bool, er
 			g.h.Stream.Fill(room, int(b.lengths-room.Address())/4+b.buckets, 1, 0)
 			err = g.bulk.Scan(g.h.Stream, b.scan(b.lengths, b.sums))
 		})
-		g.h.Stream.Copy(g.host, 2, room, int(b.total-room.Address())/4, 1)
 		return err
 	})
-	b.loops = counts[0]
-	if err == nil && (counts[1] != 0 || !b.unique && int(counts[2]) < b.arcs/4*3) {
-		return true, errEqual
-	}
-	return err == nil, err
+	b.loops = loops[0]
+	return err
 }
 
 // endBuild writes the descriptors.

@@ -82,6 +82,7 @@ func TestBuildOfEqualEdges(t *testing.T) {
 			"one":      func(i int) int { return 1 + 5000*max(0, 1-i) },
 			"some":     func(i int) int { return 1 + i%7/6 },
 			"too many": func(i int) int { return 1 + 100_000*max(0, 1-i) },
+			"few":      func(i int) int { return 1 + 550*max(0, 1-i) }, // fewer than a quarter of all
 		} {
 			var e Edges
 			for round := range 100_001 {
@@ -108,6 +109,7 @@ func TestBuildOfEqualEdges(t *testing.T) {
 			stats, err := g.Inspect().Stats(t.Context())
 			require.NoError(t, err)
 			require.LessOrEqual(t, float64(stats.Buckets), 1.4*float64(wanted.Buckets), name)
+			require.LessOrEqual(t, stats.Bytes, 2*wanted.Bytes, name)
 			require.NoError(t, g.Close())
 			require.NoError(t, want.Close())
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
@@ -166,12 +167,12 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 		case err == nil:
 			s.tombstones = 0
 		case pipeline.Short(err):
-			full = true // for want of memory lists get longer; without memory for that, the insertion fails
+			full = true // for want of memory lists get longer; see makeRoom
 		default:
 			return 0, fmt.Errorf("rehash before the insertion: %w", err)
 		}
 	}
-	if s.tombstones > 0 && (full || t.stale(s)) {
+	if t.stale(s) {
 		if err := t.flush(ctx, nil); err != nil {
 			return 0, fmt.Errorf("flush before the insertion: %w", err)
 		}
@@ -203,12 +204,30 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may need a slab, though most share one. The pool doubles in any case, if it can.
-		return t.Pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
+		err := t.Pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
+		if pipeline.Short(err) {
+			return t.reclaim(ctx, err)
+		}
+		return err
 	}
 	if !stuck {
 		return nil
 	}
 	return t.raise(&t.visits, pending)
+}
+
+// reclaim flushes a table for which there is no more memory, because of an error. If no slot is erased, it returns that
+// error.
+func (t *table) reclaim(ctx context.Context, because error) error {
+	s, err := t.survey(ctx, t.Stream, false)
+	if err != nil || s.tombstones == 0 {
+		return joint.Error(because, err)
+	}
+	if err := t.flush(ctx, nil); err != nil {
+		return err
+	}
+	t.used = s.live
+	return nil
 }
 
 // calm ends what a call has raised visits to. visits is the bound before the call.

@@ -67,3 +67,45 @@ func TestFullTableAfterDeletions(t *testing.T) {
 		})
 	}
 }
+
+// A table at its limit takes a batch that its erased slots have room for, though the batch is less than what the table
+// may hold by its load.
+func TestErasedSlotsAreRoom(t *testing.T) {
+	pass.OneWidth(t, "the host decides when buckets are flushed")
+	d := testdevice.Open(t)
+	ctx := t.Context()
+	const n = 60_000
+	keys, others := make([]uint32, n), make([]uint32, n)
+	for i := range keys {
+		keys[i], others[i] = uint32(i)*0x9e3779b1, uint32(i+n)*0x9e3779b1
+	}
+	for _, c := range []struct {
+		load float64
+		gone int // of n pairs, and then inserted again
+	}{{0.7, n - 2000}, {1, n - 2000}, {1.25, n / 10}} {
+		o := slabhash.Options{Load: c.load, Capacity: n}
+		m, err := slabhash.Build(ctx, d, keys, keys, o)
+		require.NoError(t, err)
+		stats, err := m.Inspect().Stats(ctx)
+		require.NoError(t, err)
+		require.NoError(t, m.Close())
+		o.MaxBytes = stats.Bytes + stats.Bytes/20
+		m, err = slabhash.Build(ctx, d, keys, keys, o)
+		require.NoError(t, err)
+		_, err = m.Delete(ctx, keys[:c.gone])
+		require.NoError(t, err)
+		_, err = m.Insert(ctx, others[:c.gone], others[:c.gone])
+		require.NoError(t, err, "load %g", c.load)
+		for part := range 200 { // and a few at a time
+			k := []uint32{keys[c.gone+part%100], others[part%100]}
+			_, err := m.Delete(ctx, k)
+			require.NoError(t, err)
+			_, err = m.Insert(ctx, k, k)
+			require.NoError(t, err, "load %g, after %d", c.load, part)
+		}
+		length, err := m.Len(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, n, length)
+		require.NoError(t, m.Close())
+	}
+}
