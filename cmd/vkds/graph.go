@@ -26,8 +26,9 @@ func newGraphCommand(g *global) *cobra.Command {
 		Short: "Analyse a graph, or replay one as it grew",
 	}
 	for _, construct := range []func(*global) *cobra.Command{newGraphStatsCommand, newGraphTrianglesCommand,
-		newGraphBFSCommand, newGraphSSSPCommand, newGraphComponentsCommand, newGraphPageRankCommand,
-		newGraphCoresCommand, newGraphNeighborsCommand, newGraphExportCommand, newGraphReplayCommand} {
+		newGraphBFSCommand, newGraphSSSPCommand, newGraphComponentsCommand,
+		newGraphStrongComponentsCommand, newGraphPageRankCommand, newGraphCoresCommand,
+		newGraphNeighborsCommand, newGraphExportCommand, newGraphReplayCommand} {
 		c.AddCommand(construct(g))
 	}
 	return c

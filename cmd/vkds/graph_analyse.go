@@ -154,9 +154,6 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 }
 
 func newGraphComponentsCommand(g *global) *cobra.Command {
-	var s graphSource
-	var rows rowFlags
-	var each bool
 	c := &cobra.Command{
 		Use:   "components FILE",
 		Short: "Count the connected components",
@@ -168,24 +165,51 @@ are texts, the one that came first).
 ` + graphHelp,
 		Example: `  vkds graph components friends.txt.gz --json
   vkds graph components friends.txt.gz --vertices`,
-		Args: takes("one FILE", 1, 1),
-		RunE: s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-			r, err := z.Components(ctx)
-			switch {
-			case err != nil:
-			case each:
-				err = l.answerLabels(newAnswer(g.out, rows, labelColumns...), r.Labels)
-			default:
-				err = g.answerMeasures([]measure{{"components", r.Count}, {"largest", r.Largest}}, rows.json)
-			}
-			return r.Elapsed, err
-		}),
 	}
+	return components(c, g, graphFlags{}, (*analytics.Analyzer).Components)
+}
+
+func newGraphStrongComponentsCommand(g *global) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "scc FILE",
+		Short: "Count the strongly connected components",
+		Long: `Scc counts a graph's strongly connected components, and the vertices of the
+largest one. Two vertices are in the same component if a path along the edges'
+directions leads from each to the other. With --vertices it prints each vertex
+instead, with the least vertex of its component (if ids are texts, the one that
+came first).
+
+` + graphHelp,
+		Example: `  vkds graph scc links.txt.gz --directed --json
+  vkds graph scc links.txt.gz --directed --vertices`,
+	}
+	return components(c, g, graphFlags{directed: true}, (*analytics.Analyzer).StrongComponents)
+}
+
+// components gives a command its flags and its RunE, which prints the components of a sort.
+func components(c *cobra.Command, g *global, has graphFlags,
+	find func(*analytics.Analyzer, context.Context) (analytics.ComponentsResult, error)) *cobra.Command {
+	var s graphSource
+	var rows rowFlags
+	var each bool
+	c.Args = takes("one FILE", 1, 1)
+	c.RunE = s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+		r, err := find(z, ctx)
+		switch {
+		case err != nil:
+		case each:
+			err = l.answerLabels(newAnswer(g.out, rows, labelColumns...), r.Labels)
+		default:
+			err = g.answerMeasures([]measure{{"components", r.Count}, {"largest", r.Largest}}, rows.json)
+		}
+		return r.Elapsed, err
+	})
 	flags := c.Flags()
 	flags.BoolVar(&each, "vertices", false, "print each vertex, with the least one of its\ncomponent")
 	rows.add(flags, labelColumns...)
 	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices rows`
-	s.add(flags, graphFlags{live: true})
+	has.live = true
+	s.add(flags, has)
 	return c
 }
 

@@ -345,6 +345,13 @@ func TestGraphFlags(t *testing.T) {
 	assert.Contains(t, notes, "; 3 vertices; undirected\n")
 	out, _ = answer(t, "", "graph", "components", arcs)
 	assert.Equal(t, "measure,value\ncomponents,1\nlargest,3\n", out)
+	for _, live := range [][]string{nil, {"--live"}} {
+		scc := append([]string{"graph", "scc", path, "--directed"}, live...)
+		out, _ = answer(t, "", scc...)
+		assert.Equal(t, "measure,value\ncomponents,2\nlargest,2\n", out)
+		out, _ = answer(t, "", append(scc, "--vertices")...)
+		assert.Equal(t, "vertex,component\n1,1\n2,1\n3,3\n", out)
+	}
 	out, notes = answer(t, "1 2 9\n", "graph", "sssp", "-", "--from", "1")
 	assert.Equal(t, "vertex,distance\n1,0\n2,1\n", out)
 	assert.Contains(t, notes, "no weights (of a table, --weight names their column)")

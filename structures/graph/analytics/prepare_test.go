@@ -93,6 +93,8 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 	}
 	_, err := a.Components(t.Context())
 	behind("Components", err)
+	_, err = a.StrongComponents(t.Context())
+	behind("StrongComponents", err)
 	for _, o := range []PageRankOptions{{Iterations: 20, Tolerance: -1},
 		{Iterations: 1, From: make([]float32, e.vertices)},
 		{Iterations: 1, Personalization: slices.Repeat([]float32{1}, e.vertices)}} {
