@@ -77,7 +77,8 @@ func TestOverlappingRows(t *testing.T) {
 	ends(t, "Triangles", err)
 	_, err = a.TrianglesThroughEdges(t.Context(), []uint32{0, 2}, []uint32{5, 4})
 	ends(t, "TrianglesThroughEdges", err)
-	_, err = overlapping(large, false).StrongComponents(t.Context())
+	// What leads to a vertex is something else than what it leads to, so each round may find one component.
+	_, err = overlapping(1<<8, false).StrongComponents(t.Context())
 	ends(t, "StrongComponents", err)
 }
 
