@@ -1,5 +1,5 @@
 // Package analytics runs graph algorithms on the device: breadth-first search, shortest paths, connected components,
-// strongly connected components, PageRank, triangles and cores.
+// strongly connected components, communities, PageRank, triangles and cores.
 //
 // An Analyzer works either on compressed sparse rows (New), which never change, or on a live graph (NewLive), which
 // does not change during a call. Methods wait until they are done, and are safe for many goroutines. Each result has

@@ -103,6 +103,15 @@ func (a *Analyzer) linkKernel() recording.Spec[linkPush] {
 	return overRows[linkPush](a, "components_link", false, linkGroup)
 }
 
+// The kernels of communities.
+func gatherKernel() recording.Spec[gatherPush] {
+	return overArrays[gatherPush]("label_gather", linkGroup)
+}
+
+func pickKernel() recording.Spec[pickPush] {
+	return overArrays[pickPush]("label_pick", linkGroup)
+}
+
 // The kernels of PageRank.
 func (a *Analyzer) classKernel() recording.Spec[classPush] {
 	return overRows[classPush](a, "pagerank_class", false, rankGroup)
@@ -161,6 +170,8 @@ func (a *Analyzer) all() recording.Table {
 		a.parentsKernel()}
 	traversals := []string{"bfs", "sssp"}
 	if !a.directed() {
+		all = append(append(all, gatherKernel(), pickKernel()),
+			recording.KernelsOf[primitives.Operation](a.bulk, primitives.SegmentedSortArgs{})...)
 		traversals = append(traversals, "cores")
 		all = append(all, a.coresBeginKernel())
 	}

@@ -73,6 +73,8 @@ func TestOverlappingRows(t *testing.T) {
 	ends(t, "Components", err)
 	_, err = a.PageRank(t.Context(), PageRankOptions{Iterations: 3})
 	ends(t, "PageRank", err)
+	_, err = a.Communities(t.Context(), CommunitiesOptions{Iterations: 3})
+	ends(t, "Communities", err)
 	_, err = a.Triangles(t.Context())
 	ends(t, "Triangles", err)
 	_, err = a.TrianglesThroughEdges(t.Context(), []uint32{0, 2}, []uint32{5, 4})

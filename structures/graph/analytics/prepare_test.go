@@ -106,6 +106,8 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 	}
 	_, err = a.Cores(t.Context())
 	behind("Cores", err)
+	_, err = a.Communities(t.Context(), CommunitiesOptions{Iterations: 1})
+	behind("Communities", err)
 	_, err = a.Triangles(t.Context())
 	behind("Triangles", err)
 	for _, n := range []int{1, 70, 5000, 1<<17 + 1, 1<<18 + 1} {
