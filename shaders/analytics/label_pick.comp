@@ -12,10 +12,11 @@
 layout(push_constant, std430) uniform Push {
     Rows graph;
     uvec2 labels;
-    uvec2 keys;      // the neighbours' labels, ascending within each row
+    uvec2 keys;      // the neighbours' labels
     uvec2 control;   // as in label_gather.comp
     uint iteration;
-    uint side;   // 0 or 1
+    uint side;       // 0 or 1
+    uint longest;    // the greatest length of a row; 0: rows may be long, and the labels ascend within each
     uint dispatch;
     uint dispatches;
 };
@@ -25,11 +26,16 @@ shared uint best_labels[STAGE];
 
 uint key_at(uint place) { return plain_load_at(keys, min(place, graph.arcs - 1u)); }
 
-// The number of equal keys from a place on, if it is the first of them in its row; otherwise 0.
-uint run_at(uint lane, uint i, uint key) {
-    uint first = i != 0u ? stage_ends[i - 1u] : 0u, low = stage_firsts[i] + lane, place = low;
-    if (lane != first && key_at(place - 1u) == key) return 0u;
-    uint high = stage_firsts[i] + stage_ends[i];
+// The number of a lane's keys in its row. If labels ascend, it is 0 for all but the first lane with that key.
+uint count_at(uint lane, uint i, uint key) {
+    uint first = stage_firsts[i] + (i != 0u ? stage_ends[i - 1u] : 0u), end = stage_firsts[i] + stage_ends[i];
+    uint place = stage_firsts[i] + lane, count = 0u;
+    if (longest != 0u) {
+        for (uint k = 0u; k < min(end - first, longest); k++) count += key_at(first + k) == key ? 1u : 0u;
+        return count;
+    }
+    if (place != first && key_at(place - 1u) == key) return 0u;
+    uint low = place, high = end;
     while (low + 1u < high) {
         uint middle = low + (high - low) / 2u;
         if (key_at(middle) == key) low = middle;
@@ -48,13 +54,13 @@ void main() {
     uint total = stage_put(v, row, 0u);
     for (uint lane = me; lane < total; lane += WORKGROUP) {
         uint i = stage_find(lane) & (STAGE - 1u);
-        uint count = run_at(lane, i, key_at(stage_firsts[i] + lane));
+        uint count = count_at(lane, i, key_at(stage_firsts[i] + lane));
         if (count != 0u) atomicMax(best_counts[i], count);
     }
     barrier();
     for (uint lane = me; lane < total; lane += WORKGROUP) {
         uint i = stage_find(lane) & (STAGE - 1u), key = key_at(stage_firsts[i] + lane);
-        uint count = run_at(lane, i, key);
+        uint count = count_at(lane, i, key);
         if (count != 0u && count == best_counts[i]) atomicMin(best_labels[i], key);
     }
     barrier();

@@ -72,12 +72,14 @@ func (a *Analyzer) Communities(ctx context.Context, o CommunitiesOptions) (r Com
 }
 
 // propagation is a run of Communities. Half an iteration collects the label of each arc's target, sorts the labels of
-// each row, and looks for the longest run of equal ones.
+// each row unless all rows are short, and looks for the most frequent one.
 type propagation struct {
 	w                                      *workspace
 	iterations, done                       int
 	settled                                bool
 	device                                 time.Duration
+	longest                                int  // at least the arcs of the longest row; 0: not known
+	short                                  bool // rows are short enough to count their labels without a sort
 	labels, keys, sorted, control, scratch *vk.Buffer[uint32]
 }
 
@@ -92,6 +94,7 @@ type (
 		Graph                 rowsPush
 		Labels, Keys, Control uint64
 		Iteration, Side       uint32
+		Longest               uint32
 		Part                  dispatched
 	}
 )
@@ -102,6 +105,14 @@ const recordedPropagations = 2
 
 func (p *propagation) run() error {
 	w := p.w
+	in, err := w.incomingRows()
+	if err != nil {
+		return err
+	}
+	for class := rowClasses - 2; class >= 0 && in.counts[class+1] == 0; class-- {
+		p.longest = int(mostArcs[class])
+	}
+	p.short = p.longest == int(mostArcs[0])
 	if err := w.rooms(room{"labels", w.vertices, &p.labels}, room{"label keys", w.arcs, &p.keys},
 		room{"label sorted", w.arcs, &p.sorted}, room{"label control", p.iterations, &p.control},
 		room{"scratch", w.bulk.Scratch(p.sortArgs()) / 4, &p.scratch}); err != nil {
@@ -142,7 +153,7 @@ func (p *propagation) run() error {
 
 func (p *propagation) sortArgs() primitives.SegmentedSortArgs {
 	a := primitives.SegmentedSortArgs{Length: primitives.Length{N: p.w.arcs}, Offsets: p.w.push.Memory[0],
-		Segments: p.w.vertices}
+		Segments: p.w.vertices, Longest: p.longest}
 	if p.scratch != nil {
 		a.Keys, a.OutKeys, a.Scratch = p.keys.Address(), p.sorted.Address(), p.scratch.Address()
 	}
@@ -157,11 +168,16 @@ func (p *propagation) half(iteration, side uint32) error {
 		}); err != nil {
 		return err
 	}
-	if err := w.bulk.SegmentedSort(w.s, p.sortArgs()); err != nil {
-		return err
+	keys, longest := p.keys, uint32(p.longest)
+	if !p.short {
+		keys, longest = p.sorted, 0
+		if err := w.bulk.SegmentedSort(w.s, p.sortArgs()); err != nil {
+			return err
+		}
 	}
 	return inDispatches(w, pickKernel(), groups(w.vertices, linkGroup), w.dispatches(),
 		func(part dispatched) pickPush {
-			return pickPush{w.push, p.labels.Address(), p.sorted.Address(), p.control.Address(), iteration, side, part}
+			return pickPush{w.push, p.labels.Address(), keys.Address(), p.control.Address(), iteration, side, longest,
+				part}
 		})
 }

@@ -170,7 +170,7 @@ func (a *Analyzer) all() recording.Table {
 		a.parentsKernel()}
 	traversals := []string{"bfs", "sssp"}
 	if !a.directed() {
-		all = append(append(all, gatherKernel(), pickKernel()),
+		all = append(append(all, gatherKernel(), pickKernel(), newAnalyzer(a.d).classKernel()),
 			recording.KernelsOf[primitives.Operation](a.bulk, primitives.SegmentedSortArgs{})...)
 		traversals = append(traversals, "cores")
 		all = append(all, a.coresBeginKernel())

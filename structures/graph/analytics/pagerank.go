@@ -24,7 +24,8 @@ type PageRankOptions struct {
 	// Iterations is the greatest number of iterations. 0 means 100.
 	Iterations int
 	// From has the first ranks, one for each vertex, such as those of the graph before it changed. Their sum is 1. If
-	// it is nil, the first ranks are those of Personalization, or all the same.
+	// it is nil, the first ranks are those of Personalization, or all the same. From saves iterations if few edges have
+	// changed; after a thousandth of them, ranks change everywhere, and it saves few or none.
 	From []float32
 	// Personalization has for each vertex the probability of jumping there, times any number: 0 or more, not all 0. If
 	// it is nil, the walk jumps to all vertices with the same probability.
