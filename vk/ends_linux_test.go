@@ -317,7 +317,7 @@ var pushed = map[string]uint32{
 	"rows[0]": 70, "rows[1]": 15, "rows[2]": 10, "rows[3]": 5, "most[0]": 8, "most[1]": 50, "most[2]": 200,
 	"filter_mask": 127, "since": 1, "what": 0,
 	"damping": 0x3f59999a, "stepwise": 1, "tolerance": 0x358637bd, "stripes": 4, "bag": 64, "clear": 0, "both": 0,
-	"given": 0, "personal": 0, "step": 1, "forgets": 1, "within": 64, "right_rows": 150,
+	"given": 0, "personal": 0, "side": 0, "longest": 48, "step": 1, "forgets": 1, "within": 64, "right_rows": 150,
 	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1, "uppers": 0,
 }
 
@@ -328,7 +328,7 @@ var secondPushed = map[string]uint32{
 	"slices":    2 | 1<<31,
 	"key_shift": 3, "bits": 8, "splitting": 0, "root": 0, "how": 7<<16 | 3<<8 | 2, "flip": ^uint32(0), "digit": 1,
 	"depth": 0, "uppers": 3, "own": 1, "mode": 1, "loops": 0, "what": 3, "clear": 1, "both": 1, "given": 1,
-	"personal": 1,
+	"personal": 1, "side": 1, "longest": 0,
 	"dispatch": 1, "inserts": 1,
 }
 

@@ -26,8 +26,9 @@ func newGraphCommand(g *global) *cobra.Command {
 		Short: "Analyse a graph, or replay one as it grew",
 	}
 	for _, construct := range []func(*global) *cobra.Command{newGraphStatsCommand, newGraphTrianglesCommand,
-		newGraphBFSCommand, newGraphSSSPCommand, newGraphComponentsCommand, newGraphPageRankCommand,
-		newGraphCoresCommand, newGraphNeighborsCommand, newGraphExportCommand, newGraphReplayCommand} {
+		newGraphBFSCommand, newGraphSSSPCommand, newGraphComponentsCommand,
+		newGraphStrongComponentsCommand, newGraphCommunitiesCommand, newGraphPageRankCommand, newGraphCoresCommand,
+		newGraphNeighborsCommand, newGraphExportCommand, newGraphReplayCommand} {
 		c.AddCommand(construct(g))
 	}
 	return c
@@ -384,8 +385,8 @@ without edges.
 
 Edges lead one way in DIMACS's lines "a" and in Matrix Market's general
 matrices, and both ways in other files. --directed and --undirected say
-otherwise. For triangles, components, kcore and replay, edges always lead both
-ways.
+otherwise. For triangles, components, communities, kcore and replay, edges
+always lead both ways.
 
 Graphs are simple: equal edges are one edge, and so are opposite edges if edges
 lead both ways. Of their weights the last one counts. Edges from a vertex to

@@ -154,9 +154,6 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 }
 
 func newGraphComponentsCommand(g *global) *cobra.Command {
-	var s graphSource
-	var rows rowFlags
-	var each bool
 	c := &cobra.Command{
 		Use:   "components FILE",
 		Short: "Count the connected components",
@@ -168,28 +165,94 @@ are texts, the one that came first).
 ` + graphHelp,
 		Example: `  vkds graph components friends.txt.gz --json
   vkds graph components friends.txt.gz --vertices`,
-		Args: takes("one FILE", 1, 1),
-		RunE: s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-			r, err := z.Components(ctx)
-			switch {
-			case err != nil:
-			case each:
-				err = l.answerLabels(newAnswer(g.out, rows, labelColumns...), r.Labels)
-			default:
-				err = g.answerMeasures([]measure{{"components", r.Count}, {"largest", r.Largest}}, rows.json)
-			}
-			return r.Elapsed, err
-		}),
 	}
+	return components(c, g, graphFlags{}, componentNames, (*analytics.Analyzer).Components)
+}
+
+func newGraphStrongComponentsCommand(g *global) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "scc FILE",
+		Short: "Count the strongly connected components",
+		Long: `Scc counts a graph's strongly connected components, and the vertices of the
+largest one. Two vertices are in the same component if a path along the edges'
+directions leads from each to the other. With --vertices it prints each vertex
+instead, with the least vertex of its component (if ids are texts, the one that
+came first).
+
+` + graphHelp,
+		Example: `  vkds graph scc links.txt.gz --directed --json
+  vkds graph scc links.txt.gz --directed --vertices`,
+	}
+	return components(c, g, graphFlags{directed: true}, componentNames, (*analytics.Analyzer).StrongComponents)
+}
+
+// partNames are what the parts of a graph are called.
+type partNames struct{ many, one string }
+
+var componentNames = partNames{"components", "component"}
+
+// components gives a command its flags and its RunE, which prints the components of a sort, or the communities.
+func components(c *cobra.Command, g *global, has graphFlags, names partNames,
+	find func(*analytics.Analyzer, context.Context) (analytics.ComponentsResult, error)) *cobra.Command {
+	var s graphSource
+	var rows rowFlags
+	var each bool
+	columns := []string{"vertex", names.one}
+	c.Args = takes("one FILE", 1, 1)
+	c.RunE = s.analyses(g, func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+		r, err := find(z, ctx)
+		switch {
+		case err != nil:
+		case each:
+			err = l.answerLabels(newAnswer(g.out, rows, columns...), r.Labels)
+		default:
+			err = g.answerMeasures([]measure{{names.many, r.Count}, {"largest", r.Largest}}, rows.json)
+		}
+		return r.Elapsed, err
+	})
 	flags := c.Flags()
-	flags.BoolVar(&each, "vertices", false, "print each vertex, with the least one of its\ncomponent")
-	rows.add(flags, labelColumns...)
-	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices rows`
-	s.add(flags, graphFlags{live: true})
+	flags.BoolVar(&each, "vertices", false, "print each vertex, with the least one of its\n"+names.one)
+	rows.add(flags, columns...)
+	flags.Lookup("json").Usage = `print one JSON object: {"` + names.many +
+		`": …, "largest": …}, or with --vertices rows`
+	has.live = true
+	s.add(flags, has)
 	return c
 }
 
-var labelColumns = []string{"vertex", "component"}
+func newGraphCommunitiesCommand(g *global) *cobra.Command {
+	var o analytics.CommunitiesOptions
+	c := &cobra.Command{
+		Use:   "communities FILE",
+		Short: "Count the communities, found by label propagation",
+		Long: `Communities divides a graph's vertices into communities, whose members have more
+neighbours in their own community than elsewhere, and counts these and the
+vertices of the largest one. With --vertices it prints each vertex instead, with
+the least vertex of its community (if ids are texts, the one that came first).
+
+At first each vertex has a label of its own. In an iteration each vertex takes
+the label that is the most frequent one among its neighbours, and of several the
+least: first one half of the vertices, then the other. Weights do not count.
+With the same vertices in the same order, the result is always the same.
+
+` + graphHelp,
+		Example: `  vkds graph communities friends.txt.gz
+  vkds graph communities karate.mtx --vertices`,
+	}
+	find := func(z *analytics.Analyzer, ctx context.Context) (analytics.ComponentsResult, error) {
+		if o.Iterations < 1 {
+			return analytics.ComponentsResult{}, errors.New("--iterations is at least 1")
+		}
+		r, err := z.Communities(ctx, o)
+		if err == nil && !r.Settled {
+			g.note("labels still changed in the last of %d iterations", r.Iterations)
+		}
+		return analytics.ComponentsResult{Labels: r.Labels, Count: r.Count, Largest: r.Largest, Elapsed: r.Elapsed}, err
+	}
+	components(c, g, graphFlags{}, partNames{"communities", "community"}, find)
+	c.Flags().IntVar(&o.Iterations, "iterations", 100, "greatest number of iterations")
+	return c
+}
 
 func (l *loadedGraph) answerLabels(a *answer, labels []uint32) error {
 	ids := l.ids()

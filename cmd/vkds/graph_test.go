@@ -345,6 +345,24 @@ func TestGraphFlags(t *testing.T) {
 	assert.Contains(t, notes, "; 3 vertices; undirected\n")
 	out, _ = answer(t, "", "graph", "components", arcs)
 	assert.Equal(t, "measure,value\ncomponents,1\nlargest,3\n", out)
+	for _, live := range [][]string{nil, {"--live"}} {
+		scc := append([]string{"graph", "scc", path, "--directed"}, live...)
+		out, _ = answer(t, "", scc...)
+		assert.Equal(t, "measure,value\ncomponents,2\nlargest,2\n", out)
+		out, _ = answer(t, "", append(scc, "--vertices")...)
+		assert.Equal(t, "vertex,component\n1,1\n2,1\n3,3\n", out)
+	}
+	pairs := write(t, "pairs", "1 2\n2 3\n1 3\n3 4\n4 5\n5 6\n4 6\n")
+	for _, live := range [][]string{nil, {"--live"}} {
+		communities := append([]string{"graph", "communities", pairs}, live...)
+		out, _ = answer(t, "", append(communities, "--json")...)
+		assert.JSONEq(t, `{"communities": 2, "largest": 3}`, out)
+		out, _ = answer(t, "", append(communities, "--vertices")...)
+		assert.Equal(t, "vertex,community\n1,1\n2,1\n3,1\n4,4\n5,4\n6,4\n", out)
+	}
+	_, said, status := runTool("", "graph", "communities", pairs, "--iterations", "0")
+	assert.NotZero(t, status)
+	assert.Contains(t, said, "--iterations is at least 1")
 	out, notes = answer(t, "1 2 9\n", "graph", "sssp", "-", "--from", "1")
 	assert.Equal(t, "vertex,distance\n1,0\n2,1\n", out)
 	assert.Contains(t, notes, "no weights (of a table, --weight names their column)")

@@ -26,13 +26,14 @@ void main() {
         if (!out_of_it) part = row_part(row_of(graph, v), skip, most);
     }
     uint total = stage_put(v, part, 0u);
+    uint rounds = lane_rounds(graph);   // for all lanes together, because no place comes after two others
     for (uint lane = workgroup_lane(); lane < total; lane += WORKGROUP) {
         uint i = stage_find(lane) & (STAGE - 1u);
-        uint place = stage_firsts[i] + lane, rounds = lane_rounds(graph);
+        uint place = stage_firsts[i] + lane;
         do {
             uint u = neighbor_at(graph, place);
             if (neighbor_there(u) && !link(labels, stage_vertices[i], u)) atomic_or(left, 1u);
             place = place_behind(graph, place, stage_step(i));
-        } while (LANES_GO_ON && most == ~0u && place != PLACE_NONE && rounds-- != 0u);
+        } while (LANES_GO_ON && most == ~0u && place != PLACE_NONE && rounds != 0u && rounds-- != 0u);
     }
 }

@@ -57,14 +57,15 @@ void look_from(uint first, uint count) {
         if (distance != ~0u && (mode == MODE_POSITIVE || atomic_load(parent_at(v)) != ~0u)) part = row_of(graph, v);
     }
     uint total = stage_put(v, part, distance);
+    uint rounds = lane_rounds(graph);   // for all lanes together, because no place comes after two others
     for (uint lane = workgroup_lane(); lane < total; lane += WORKGROUP) {
         uint i = stage_find(lane) & (STAGE - 1u);
-        uint place = stage_firsts[i] + lane, rounds = lane_rounds(graph);
+        uint place = stage_firsts[i] + lane;
         do {
             uint u = neighbor_at(graph, place);
             if (neighbor_there(u)) look(stage_vertices[i], stage_values[i], u, weight_at(graph, place));
             place = place_behind(graph, place, stage_step(i));
-        } while (LANES_GO_ON && place != PLACE_NONE && rounds-- != 0u);
+        } while (LANES_GO_ON && place != PLACE_NONE && rounds != 0u && rounds-- != 0u);
     }
     barrier();
 }

@@ -1,5 +1,5 @@
 // Package analytics runs graph algorithms on the device: breadth-first search, shortest paths, connected components,
-// PageRank, triangles and cores.
+// strongly connected components, communities, PageRank, triangles and cores.
 //
 // An Analyzer works either on compressed sparse rows (New), which never change, or on a live graph (NewLive), which
 // does not change during a call. Methods wait until they are done, and are safe for many goroutines. Each result has
@@ -66,9 +66,10 @@ func New(g *graph.CSR) *Analyzer {
 // graph, or another structure in its pool, and such calls wait for it. So each result is of one state of the graph.
 //
 // Compressed sparse rows are faster to read. If you make many calls on one state of the graph, make rows first
-// (graph.Graph.CSR). PageRank of a directed graph makes them itself, because adjacencies do not have incoming arcs. A
-// deleted vertex counts as a vertex without arcs. All methods return *vk.LimitError if the graph's pool has
-// more slabs than the algorithms can number: 2^32 slots, about 18 GB without weights and 36 GB with weights.
+// (graph.Graph.CSR). PageRank and StrongComponents of a directed graph make them themselves, because adjacencies do not
+// have incoming arcs. A deleted vertex counts as a vertex without arcs. All methods return *vk.LimitError if the
+// graph's pool has more slabs than the algorithms can number: 2^32 slots, about 18 GB without weights and 36 GB with
+// weights.
 func NewLive(g *graph.Graph) *Analyzer {
 	a := newAnalyzer(g.Device())
 	a.on = g

@@ -66,6 +66,10 @@ func (a *Analyzer) coresBeginKernel() recording.Spec[traversalPush] {
 	return overRows[traversalPush](a, "cores_begin", false, largeGroup)
 }
 
+func (a *Analyzer) strongBeginKernel() recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, "scc_begin", false, largeGroup)
+}
+
 func (a *Analyzer) smallKernel(traversal string) recording.Spec[traversalPush] {
 	return overRows[traversalPush](a, traversal+".small", true, a.group, a.exactMin())
 }
@@ -97,6 +101,15 @@ func insertKernel() recording.Spec[insertPush] {
 
 func (a *Analyzer) linkKernel() recording.Spec[linkPush] {
 	return overRows[linkPush](a, "components_link", false, linkGroup)
+}
+
+// The kernels of communities.
+func gatherKernel() recording.Spec[gatherPush] {
+	return overArrays[gatherPush]("label_gather", linkGroup)
+}
+
+func pickKernel() recording.Spec[pickPush] {
+	return overArrays[pickPush]("label_pick", linkGroup)
 }
 
 // The kernels of PageRank.
@@ -157,6 +170,8 @@ func (a *Analyzer) all() recording.Table {
 		a.parentsKernel()}
 	traversals := []string{"bfs", "sssp"}
 	if !a.directed() {
+		all = append(append(all, gatherKernel(), pickKernel(), newAnalyzer(a.d).classKernel()),
+			recording.KernelsOf[primitives.Operation](a.bulk, primitives.SegmentedSortArgs{})...)
 		traversals = append(traversals, "cores")
 		all = append(all, a.coresBeginKernel())
 	}
@@ -173,9 +188,15 @@ func (a *Analyzer) all() recording.Table {
 	case !a.directed():
 		return slices.Concat(all, a.pageRankKernels(), a.trianglesKernels())
 	case a.on == nil:
-		return slices.Concat(all, a.pageRankKernels(), rows.TransposeKernels(a.d, a.weighted()))
+		return slices.Concat(all, a.incomingKernels(a.weighted()))
 	}
-	return slices.Concat(all, newAnalyzer(a.d).pageRankKernels(), rows.TransposeKernels(a.d, a.weighted()))
+	return slices.Concat(all, newAnalyzer(a.d).incomingKernels(a.weighted()))
+}
+
+// incomingKernels lists the kernels of algorithms that need the incoming arcs of rows.
+func (a *Analyzer) incomingKernels(weighted bool) recording.Table {
+	return slices.Concat(a.pageRankKernels(), rows.TransposeKernels(a.d, weighted),
+		recording.Table{a.strongBeginKernel(), a.smallKernel("scc"), a.largeKernel("scc")})
 }
 
 func (a *Analyzer) pageRankKernels() recording.Table {

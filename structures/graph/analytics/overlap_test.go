@@ -42,12 +42,14 @@ func ends(t *testing.T, what string, err error) {
 func TestOverlappingRows(t *testing.T) {
 	pass.OneWidth(t, "the host ends the rounds, and kernels the visits of each row")
 	d := testdevice.Open(t)
-	overlapping := func(n int) *Analyzer {
+	overlapping := func(n int, symmetric bool) *Analyzer {
 		offsets := make([]uint32, n+1)
 		for i := range offsets {
 			offsets[i] = uint32(i % 2 * n)
 		}
-		g, err := graph.NewCSR(t.Context(), d, rowsOf(t, d, offsets, n, func(i int) uint32 { return uint32(i) }))
+		rows := rowsOf(t, d, offsets, n, func(i int) uint32 { return uint32(i) })
+		rows.Symmetric = symmetric
+		g, err := graph.NewCSR(t.Context(), d, rows)
 		require.NoError(t, err)
 		return analyzerOf(t, g)
 	}
@@ -55,7 +57,7 @@ func TestOverlappingRows(t *testing.T) {
 	if stress.Level > 0 {
 		large = 1 << 16
 	}
-	a := overlapping(large)
+	a := overlapping(large, true)
 	for _, o := range []BFSOptions{{TopDown: true}, {}} {
 		r, err := a.BFS(t.Context(), 0, o)
 		ends(t, "BFS", err)
@@ -66,15 +68,20 @@ func TestOverlappingRows(t *testing.T) {
 	require.Len(t, s.Distances, large)
 	_, err = a.Cores(t.Context())
 	ends(t, "Cores", err)
-	a = overlapping(small)
+	a = overlapping(small, true)
 	_, err = a.Components(t.Context())
 	ends(t, "Components", err)
 	_, err = a.PageRank(t.Context(), PageRankOptions{Iterations: 3})
 	ends(t, "PageRank", err)
+	_, err = a.Communities(t.Context(), CommunitiesOptions{Iterations: 3})
+	ends(t, "Communities", err)
 	_, err = a.Triangles(t.Context())
 	ends(t, "Triangles", err)
 	_, err = a.TrianglesThroughEdges(t.Context(), []uint32{0, 2}, []uint32{5, 4})
 	ends(t, "TrianglesThroughEdges", err)
+	// What leads to a vertex is something else than what it leads to, so each round may find one component.
+	_, err = overlapping(1<<8, false).StrongComponents(t.Context())
+	ends(t, "StrongComponents", err)
 }
 
 // Rows that say of themselves that each arc has its opposite, and have none of these: an orientation keeps all arcs.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/primitives"
@@ -25,7 +24,8 @@ type PageRankOptions struct {
 	// Iterations is the greatest number of iterations. 0 means 100.
 	Iterations int
 	// From has the first ranks, one for each vertex, such as those of the graph before it changed. Their sum is 1. If
-	// it is nil, the first ranks are those of Personalization, or all the same.
+	// it is nil, the first ranks are those of Personalization, or all the same. From saves iterations if few edges have
+	// changed; after a thousandth of them, ranks change everywhere, and it saves few or none.
 	From []float32
 	// Personalization has for each vertex the probability of jumping there, times any number: 0 or more, not all 0. If
 	// it is nil, the walk jumps to all vertices with the same probability.
@@ -51,7 +51,11 @@ type PageRankResult struct {
 // rows are divided into four classes by length.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
 	if a != nil && a.on != nil && a.on.Inspect().Options().Directed {
-		return a.pageRankOfSnapshot(ctx, o)
+		err = a.onSnapshot(ctx, func(of *Analyzer) (err error) {
+			r, err = of.PageRank(ctx, o)
+			return err
+		})
+		return r, err
 	}
 	err = a.run(ctx, func(w *workspace) error {
 		if err := o.complete(w.vertices); err != nil || w.vertices == 0 {
@@ -77,23 +81,6 @@ func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankR
 		return err
 	})
 	return r, err
-}
-
-// pageRankOfSnapshot is PageRank of a directed live graph. It copies the graph, whose adjacencies have no incoming
-// arcs.
-func (a *Analyzer) pageRankOfSnapshot(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
-	if err := a.gate.EnterShared(ctx); err != nil {
-		return r, err
-	}
-	defer a.gate.LeaveShared()
-	rows, err := a.on.CSR(ctx, false)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = joint.Error(err, rows.Close()) }()
-	of := New(rows)
-	defer func() { err = joint.Error(err, of.Close()) }()
-	return of.PageRank(ctx, o)
 }
 
 func (o *PageRankOptions) complete(vertices int) error {

@@ -77,6 +77,33 @@ func TestPageRank(t *testing.T) {
 	})
 }
 
+// After a batch, ranks that begin with those of before are as right as those that begin anew.
+func TestPageRankAfterABatch(t *testing.T) {
+	d := testdevice.Open(t)
+	rng := rand.New(rand.NewPCG(3, 7))
+	directed := rmat(11, 16, rng)
+	directed.undirected = false
+	for _, e := range []*edges{rmat(11, 16, rng), directed, grid(40, rng)} {
+		before, err := e.analyzer(t, d).PageRank(t.Context(), PageRankOptions{})
+		require.NoError(t, err)
+		for range 3 { // a thousandth of the edges each: some are deleted, and others inserted
+			n := len(e.from)/2000 + 1
+			e.from, e.to, e.w = e.from[n:], e.to[n:], e.w[n:]
+			for range n {
+				e.add(rng.IntN(e.vertices), rng.IntN(e.vertices), 1)
+			}
+			a, want := e.analyzer(t, d), pagerank(e.rows(), 0.85, 150)
+			for _, from := range [][]float32{nil, before.Ranks} {
+				r, err := a.PageRank(t.Context(), PageRankOptions{From: from})
+				require.NoError(t, err)
+				require.LessOrEqual(t, r.Change, float32(1e-6))
+				requireRanks(t, want, r.Ranks, 1e-5)
+				before = r
+			}
+		}
+	}
+}
+
 // Walks that jump to one vertex, and to some with different probabilities, which need not add up to 1.
 func TestPersonalizedPageRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))

@@ -9,9 +9,9 @@ import (
 )
 
 // Prepare makes all kernels that the Analyzer's calls may need, for any options and sizes, so that no later call makes
-// one: a driver may take seconds for those of the first calls. For a directed live graph, whose PageRank makes rows, it
-// also calls graph.Graph.Prepare, which makes the kernels of the graph's own calls. Prepare uses all processors, does
-// not block other calls, and returns when it is done. If the context ends, it stops between two kernels and keeps those
+// one: a driver may take seconds for those of the first calls. For a live graph, of which some calls make rows, it also
+// calls graph.Graph.Prepare, which makes the kernels of the graph's own calls. Prepare uses all processors, does not
+// block other calls, and returns when it is done. If the context ends, it stops between two kernels and keeps those
 // that it has made. A second call does nothing. Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, those of
 // making a kernel.
 func (a *Analyzer) Prepare(ctx context.Context) error {
@@ -38,7 +38,7 @@ func (a *Analyzer) prepare(ctx context.Context) error {
 	} else if forms = a.on.InShaders().Forms(); forms == nil {
 		return cmp.Or(a.d.Err(), error(&vk.ClosedError{What: "graph"}))
 	}
-	if a.on != nil && a.directed() {
+	if a.on != nil {
 		if err := a.on.Prepare(ctx); err != nil {
 			return err
 		}

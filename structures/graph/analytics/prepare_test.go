@@ -93,6 +93,8 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 	}
 	_, err := a.Components(t.Context())
 	behind("Components", err)
+	_, err = a.StrongComponents(t.Context())
+	behind("StrongComponents", err)
 	for _, o := range []PageRankOptions{{Iterations: 20, Tolerance: -1},
 		{Iterations: 1, From: make([]float32, e.vertices)},
 		{Iterations: 1, Personalization: slices.Repeat([]float32{1}, e.vertices)}} {
@@ -104,6 +106,8 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 	}
 	_, err = a.Cores(t.Context())
 	behind("Cores", err)
+	_, err = a.Communities(t.Context(), CommunitiesOptions{Iterations: 1})
+	behind("Communities", err)
 	_, err = a.Triangles(t.Context())
 	behind("Triangles", err)
 	for _, n := range []int{1, 70, 5000, 1<<17 + 1, 1<<18 + 1} {
