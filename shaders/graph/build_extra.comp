@@ -12,7 +12,7 @@ layout(push_constant, std430) uniform Push {
     uint shift;      // log2 of the bytes from one target to the next
     uint buckets;
     uint slots;      // per slab
-    uint each;       // one of so many buckets is in the sample
+    uint each;       // one of so many buckets is in the sample; 0: none
     uint count;      // the number of arcs
 };
 
@@ -32,7 +32,7 @@ uint different(uint at, uint n) {
 
 void main() {
     uint i = invocation_index(), n = 0u, stays = 0u;
-    bool too_many = false, sampled = i < buckets && i % each == 0u;
+    bool too_many = false, sampled = each != 0u && i < buckets && i % each == 0u;
     if (i < buckets) {
         uvec2 run = plain_load2(address_at(runs, i, 3u));
         uint end = min(run.y, count), at = min(run.x, end);
