@@ -48,10 +48,11 @@ type seed [2]uint64
 const seedBytes = 16
 
 func newSeed() (s seed) {
-	var random [seedBytes]byte
-	rand.Read(random[:]) // never fails
-	s.read(random[:])
-	s[0] |= 1
+	for s == (seed{}) {
+		var random [seedBytes]byte
+		rand.Read(random[:]) // never fails
+		s.read(random[:])
+	}
 	return s
 }
 

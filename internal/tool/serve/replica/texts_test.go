@@ -239,6 +239,12 @@ func TestSeed(t *testing.T) {
 	one, two := newSeed(), newSeed()
 	require.NotEqual(t, one[0], two[0])
 	require.NotEqual(t, one[1], two[1])
+	var bits uint64
+	for range 100 {
+		s := newSeed()
+		bits |= ^s[0]
+	}
+	require.Equal(t, ^uint64(0), bits, "each bit may be 0")
 
 	_, err := types.decode(types.head(nil, 1, seed{}))
 	require.ErrorIs(t, err, errSeed)
