@@ -325,6 +325,15 @@ func TestTextsGone(t *testing.T) {
 	apply(Delete, 0)
 	require.Less(t, heap()-before, mostGone+8<<20)
 
+	many := newTexts(types) // which would be copied for a few bytes
+	for i := range uint64(mostGone / recordBytes) {
+		many.set(i, Record{})
+	}
+	many.gone = 2 * mostGone
+	require.Nil(t, many.tidied())
+	many.gone++
+	require.NotNil(t, many.tidied())
+
 	node := open(t, Options{Dir: t.TempDir(), Types: types})
 	lead(t, node)
 	_, err = node.Write(wording{types}.texts([]Op{{Kind: Set, Key: 1, Value: 2}, {Kind: Set, Key: 2, Value: 3}}))
