@@ -305,18 +305,18 @@ func (c *conn) flushOps() {
 	defer r.leave()
 	var answers []replica.Answer
 	var err error
+	full := false // values are refused
 	switch {
 	case len(c.ops) == 0:
 	case slices.ContainsFunc(c.ops, func(op replica.Op) bool { return op.Kind != replica.Get }):
 		kind = write
-		if answers, err = c.s.node.Write(c.ops, c.texts); err == nil && !r.fits(c.weight(answers)) {
-			if err = r.wait(); err != nil {
-				err = &replica.UnknownError{Err: err}
-			}
+		if answers, err = c.s.node.Write(c.ops, c.texts); err == nil && !r.fits(c.hold(answers, true)) {
+			full = true // it can't ask again, and holds nothing while it waits
+			c.hold(answers, false)
 		}
 	default:
 		answers, err = c.look()
-		for err == nil && !r.fits(c.weight(answers)) {
+		for err == nil && !r.fits(c.hold(answers, true)) {
 			if answers = nil; len(c.replies) > 1 { // parts of a pipeline need less
 				c.flushHalves()
 				return
@@ -337,12 +337,17 @@ func (c *conn) flushOps() {
 			c.out = append(c.out, r.text...)
 		case err != nil:
 			c.refuse(err, c.keyText(c.ops[at].Key))
+		case full && r.form.valued() && answers[at].Done:
+			c.refuse(errDone, nil)
+		case full && r.form.valued():
+			c.refuse(errRoom, nil)
 		default:
 			c.render(r, answers[at:at+r.n])
 		}
 		at += r.n
 		c.sendLarge()
 	}
+	clear(answers) // they share an array with those of other connections
 	c.ops, c.texts, c.replies = c.ops[:0], c.texts[:0], c.replies[:0]
 }
 
@@ -374,23 +379,23 @@ func (c *conn) look() (answers []replica.Answer, err error) {
 	return answers, err
 }
 
-// weight returns how many bytes answers hold that may be sent before all are written: those of large commands, and
-// texts.
-func (c *conn) weight(answers []replica.Answer) (bytes int64) {
-	if len(answers) <= mostOps && c.s.config.Types.Value != keytype.Text {
+// hold gives up the texts that no reply has, also those of values if these are refused. It returns how many bytes of
+// answers are left: those of large commands, and texts.
+func (c *conn) hold(answers []replica.Answer, values bool) (bytes int64) {
+	if len(answers) < mostOps && c.s.config.Types.Value != keytype.Text {
 		return 0
 	}
 	for _, r := range c.replies {
 		its := answers[:r.n]
 		answers = answers[r.n:]
-		if r.form != asValue && r.form != asValues && r.form != asOld {
-			continue
-		}
-		if r.n > mostOps {
+		if r.form.valued() && r.n >= mostOps {
 			bytes += largeBytes * int64(r.n)
 		}
-		for _, a := range its {
-			bytes += int64(len(a.Text))
+		for i := range its {
+			if !(r.form.valued() && values) && r.form != asSum && r.form != asFloat {
+				its[i].Text = ""
+			}
+			bytes += int64(len(its[i].Text))
 		}
 	}
 	return bytes

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 )
 
 const (
@@ -16,6 +17,9 @@ const (
 )
 
 var errRoom = errors.New("too many answers wait to be taken: ask for less at a time, or later")
+
+// errDone is errRoom of a SET whose old value finds no room.
+var errDone = fmt.Errorf("it was done, but %w", errRoom)
 
 // errFull says that answers don't fit the room.
 var errFull = errors.New("there is no room")
