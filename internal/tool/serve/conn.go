@@ -45,7 +45,8 @@ type conn struct {
 	args [][]byte
 	text []byte // a value that is about to be sent
 
-	large bool // it has one of the places of those who do large commands
+	large   bool // it has one of the places of those who do large commands
+	crowded bool // an answer found no room; the others that were asked for with it don't wait
 
 	// What was asked and not yet answered: operations with their replies, or queries. Not both.
 	ops     []replica.Op
@@ -64,6 +65,7 @@ func (c *conn) serve() {
 		if err := c.read(); err != nil {
 			return
 		}
+		c.crowded = false
 		rest, err := c.commands(c.in)
 		c.flush()
 		if err != nil {
@@ -291,17 +293,17 @@ func (c *conn) send() error {
 // flush does what was asked and not yet answered.
 func (c *conn) flush() {
 	if len(c.replies) > 0 {
-		c.flushOps()
+		c.flushOps(&room{c: c})
 	}
 	if len(c.queries) > 0 {
 		c.flushQueries()
 	}
 }
 
-// flushOps does operations, as one read if none of them writes, and otherwise as one write, reads and all.
-func (c *conn) flushOps() {
+// flushOps does operations, as one read if none of them writes, and otherwise as one write, reads and all. There may be
+// room for their answers already.
+func (c *conn) flushOps(r *room) {
 	started, kind := time.Now(), read
-	r := room{s: c.s}
 	defer r.leave()
 	var answers []replica.Answer
 	var err error
@@ -359,9 +361,9 @@ func (c *conn) flushHalves() {
 		first += r.n
 	}
 	c.ops, c.replies = ops[:first], replies[:half]
-	c.flushOps()
+	c.flushOps(&room{c: c})
 	c.ops, c.texts, c.replies = ops[first:], texts, replies[half:]
-	c.flushOps()
+	c.flushOps(&room{c: c})
 	c.ops, c.replies = ops[:0], replies[:0]
 }
 

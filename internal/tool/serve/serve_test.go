@@ -27,6 +27,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
+	"golang.org/x/sync/semaphore"
 )
 
 var integers = replica.Types{Key: keytype.Int64, Value: keytype.Int64}
@@ -790,22 +791,60 @@ func TestLargeAnswers(t *testing.T) {
 	for range mostOps {
 		mget = redcon.AppendBulkString(mget, "k")
 	}
-	for range 3 {
-		_, err := dial(t, address).conn.Write(mget)
+	var stalled []*caller
+	for i := range 7 { // the last ones wait for room
+		stalled = append(stalled, dial(t, address))
+		_, err := stalled[i].conn.Write(mget)
 		require.NoError(t, err)
 	}
 	require.Eventually(t, func() bool {
-		const two = mostHeld - 2*mostOfOne
-		if s.held.TryAcquire(two) {
-			s.held.Release(two)
+		if s.held.TryAcquire(1) {
+			s.held.Release(1)
 			return false
 		}
 		return true
-	}, 5*time.Second, time.Millisecond, "all three have begun")
+	}, 20*time.Second, time.Millisecond, "four have begun")
+	time.Sleep(300 * time.Millisecond)
+	require.NoError(t, c.conn.SetDeadline(time.Now().Add(20*time.Second)))
 	require.Equal(t, []string{fmt.Sprint(":", mostOps)}, c.pipeline("EXISTS"+strings.Repeat(" k", mostOps)))
+	for _, other := range stalled {
+		require.NoError(t, other.conn.Close())
+	}
 	_, err := c.conn.Write(mget)
 	require.NoError(t, err)
 	require.Len(t, c.array(), mostOps)
+	require.Eventually(t, func() bool { return s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
+		"all is given back")
+	require.Empty(t, s.large)
+}
+
+// Who waits gives up what it has, and needs no more than one may have: so waiting ends, whoever else waits.
+func TestRoomOfOne(t *testing.T) {
+	s := &Server{held: semaphore.NewWeighted(mostHeld), scanning: t.Context(), o: Options{stalled: time.Second}}
+	r := room{c: &conn{s: s}}
+	require.True(t, r.fits(2*mostOut))
+	require.True(t, s.held.TryAcquire(mostHeld-2*mostOut))
+	require.False(t, r.fits(2*mostOut+1))
+	s.held.Release(mostOut)
+	require.NoError(t, r.wait(), "with its own, there is enough")
+	require.True(t, r.fits(2*mostOut+1))
+	r.leave()
+	s.held.Release(mostHeld - 3*mostOut)
+
+	require.True(t, s.held.TryAcquire(mostHeld-mostOfOne+1))
+	require.False(t, r.fits(10*mostOfOne))
+	s.held.Release(1)
+	require.NoError(t, r.wait())
+	require.True(t, r.fits(10*mostOfOne))
+	r.leave()
+	s.held.Release(mostHeld - mostOfOne)
+	require.True(t, s.held.TryAcquire(mostHeld), "all is given back")
+
+	// The next ones of a pipeline don't wait, too.
+	require.ErrorIs(t, r.take(2*mostOut), errRoom)
+	began := time.Now()
+	require.ErrorIs(t, r.take(2*mostOut), errRoom)
+	require.Less(t, time.Since(began), s.o.stalled)
 }
 
 // The pairs of large answers share memory: who finds none waits, and is refused after a while. Small answers don't
@@ -903,6 +942,13 @@ func TestRoomOfTexts(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{":24"}, c.pipeline("DBSIZE"))
+		if x.want == refused { // the rest of a pipeline is refused at once
+			began := time.Now()
+			for _, got := range bytesOf(c, slices.Repeat(all, 20)...) {
+				require.Equal(t, refused, got)
+			}
+			require.Less(t, time.Since(began), 10*o.stalled)
+		}
 		if x.command[0] == "MGET" { // parts of a pipeline need none
 			gets := [][]string{{"PING"}}
 			for _, k := range keys {
