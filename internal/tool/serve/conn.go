@@ -20,7 +20,8 @@ import (
 const (
 	smallBuffer = 16 << 10
 	largeBuffer = 1 << 20         // for pipelines; single commands may be larger
-	mostOps     = replica.MostOps // operations or replies of a batch, unless one command has more
+	mostBatch   = 1 << 13         // operations or replies of a batch, unless one command has more
+	mostOps     = replica.MostOps // arguments of a command that isn't large
 	mostOut     = 1 << 20         // bytes of answers that wait for the end of a batch
 )
 
@@ -198,7 +199,7 @@ func (c *conn) commands(in []byte) (rest []byte, err error) {
 		if len(c.args) > 0 {
 			c.do(c.args)
 		}
-		if max(len(c.ops), len(c.replies)) >= mostOps || len(c.queries) >= mostQueries {
+		if max(len(c.ops), len(c.replies)) >= mostBatch || len(c.queries) >= mostQueries {
 			c.flush()
 		}
 		if len(c.out) > mostOut && c.send() != nil {

@@ -676,10 +676,10 @@ func TestMemory(t *testing.T) {
 	defer ours.Close()
 	go func() { _, _ = io.Copy(io.Discard, ours) }()
 	c := &conn{s: s, net: theirs, opened: time.Now(), authed: true}
-	c.in = []byte("EXISTS" + strings.Repeat(" 1", longestLine/2-10) + "\n" + strings.Repeat("x\n", 3*mostOps))
+	c.in = []byte("EXISTS" + strings.Repeat(" 1", longestLine/2-10) + "\n" + strings.Repeat("x\n", 3*mostBatch))
 	rest, err := c.commands(c.in)
 	require.NoError(t, err)
-	require.Less(t, len(c.replies), mostOps)
+	require.Less(t, len(c.replies), mostBatch)
 	c.flush()
 	c.keep(rest)
 	require.Nil(t, c.replies)
