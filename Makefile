@@ -185,6 +185,7 @@ test-arm64: deps arm64
 # What several goroutines share of one handle. The race detector sees Go's memory, so kernels are compiled as elsewhere.
 test-race: export GALLIVM_PERF = nopt
 test-race:
+	$(call go-test,8,-race -run 'FirstEntry|Room' ./internal/tool/serve/...)
 	$(call go-test,8,-race ./internal/engine/gate ./structures/combine ./test/goroutines)
 	$(call go-test,both,-race -run '^TestTwoDevices$$' ./test/goroutines)
 	$(call go-test,both,-race -run '^Test(ClosedDevice|FewFirstKeys|SnapshotsAtOneMoment|SplitPointsChange)$$' ./structures/shard)

@@ -47,7 +47,7 @@ func newServeCommand(g *global) *cobra.Command {
 		Long: `Serve answers clients of Redis from a dictionary of numbers, in order, or of texts.
 DIR keeps a log, in which each change is stored before it is answered, and
 snapshots. DIR is made if it is not there. Start it again with the same DIR to go
-on. It knows its types.
+on. DIR keeps its types.
 
 With --peers, several servers have the same dictionary: three go on if one fails,
 five if two fail. Start each with the same list, and with its own address as
@@ -87,7 +87,7 @@ says what is promised.`,
 	flags.StringVar(&s.node, "node", "", "the `address` among --peers that is this server's\n"+
 		"(default: that of --listen)")
 	flags.BoolVar(&s.rejoin, "rejoin", false, "this server has lost its folder and begins with an empty\n"+
-		"one; all others must run")
+		"one; all others must run. It needs --key and --value again")
 	served := func(t *keytype.Type) choice[keytype.Type] {
 		return choice[keytype.Type]{t, keytype.Types.Parse, keytype.Types.Names(), "type"}
 	}

@@ -395,6 +395,7 @@ func same(t *testing.T, all []*server) {
 			p := r.Pipeline()
 			p.ReadOnly(t.Context())
 			scan, changes := p.Scan(t.Context(), 0, "*", 1<<16), p.Do(t.Context(), "VK.CHANGES", "$")
+			part := p.Scan(t.Context(), 0, "*", 5) // its cursor is of use on each of them
 			_, err := p.Exec(t.Context())
 			keys, _ := scan.Val()
 			p.ReadOnly(t.Context())
@@ -406,7 +407,8 @@ func same(t *testing.T, all []*server) {
 			if err != nil || failed != nil {
 				return false
 			}
-			state := fmt.Sprint(keys, changes.Val())
+			_, cursor := part.Val()
+			state := fmt.Sprint(keys, changes.Val(), cursor)
 			for _, x := range values {
 				state += x.String()
 			}

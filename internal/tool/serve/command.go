@@ -116,10 +116,17 @@ func (c *conn) do(args [][]byte) {
 			return
 		}
 		c.flush()
+		r := room{c: c}
+		if x.name == "MGET" { // with a place, it would keep others waiting
+			if err := r.take(mostOfOne); err != nil {
+				c.refuse(err, nil)
+				return
+			}
+		}
 		c.s.large <- struct{}{}
 		c.large = true
 		x.do(c, args[1:])
-		c.flush()
+		c.flushOps(&r)
 		c.leaveLarge()
 		c.args, c.ops, c.texts, c.keys, c.replies = nil, nil, nil, nil, nil
 	}

@@ -20,7 +20,8 @@ import (
 const (
 	smallBuffer = 16 << 10
 	largeBuffer = 1 << 20         // for pipelines; single commands may be larger
-	mostOps     = replica.MostOps // operations or replies of a batch, unless one command has more
+	mostBatch   = 1 << 13         // operations or replies of a batch, unless one command has more
+	mostOps     = replica.MostOps // arguments of a command that isn't large
 	mostOut     = 1 << 20         // bytes of answers that wait for the end of a batch
 )
 
@@ -45,7 +46,8 @@ type conn struct {
 	args [][]byte
 	text []byte // a value that is about to be sent
 
-	large bool // it has one of the places of those who do large commands
+	large   bool // it has one of the places of those who do large commands
+	crowded bool // an answer found no room; the others that were asked for with it don't wait
 
 	// What was asked and not yet answered: operations with their replies, or queries. Not both.
 	ops     []replica.Op
@@ -64,6 +66,7 @@ func (c *conn) serve() {
 		if err := c.read(); err != nil {
 			return
 		}
+		c.crowded = false
 		rest, err := c.commands(c.in)
 		c.flush()
 		if err != nil {
@@ -196,7 +199,7 @@ func (c *conn) commands(in []byte) (rest []byte, err error) {
 		if len(c.args) > 0 {
 			c.do(c.args)
 		}
-		if max(len(c.ops), len(c.replies)) >= mostOps || len(c.queries) >= mostQueries {
+		if max(len(c.ops), len(c.replies)) >= mostBatch || len(c.queries) >= mostQueries {
 			c.flush()
 		}
 		if len(c.out) > mostOut && c.send() != nil {
@@ -291,32 +294,32 @@ func (c *conn) send() error {
 // flush does what was asked and not yet answered.
 func (c *conn) flush() {
 	if len(c.replies) > 0 {
-		c.flushOps()
+		c.flushOps(&room{c: c})
 	}
 	if len(c.queries) > 0 {
 		c.flushQueries()
 	}
 }
 
-// flushOps does operations, as one read if none of them writes, and otherwise as one write, reads and all.
-func (c *conn) flushOps() {
+// flushOps does operations, as one read if none of them writes, and otherwise as one write, reads and all. There may be
+// room for their answers already.
+func (c *conn) flushOps(r *room) {
 	started, kind := time.Now(), read
-	r := room{s: c.s}
 	defer r.leave()
 	var answers []replica.Answer
 	var err error
+	full := false // values are refused
 	switch {
 	case len(c.ops) == 0:
 	case slices.ContainsFunc(c.ops, func(op replica.Op) bool { return op.Kind != replica.Get }):
 		kind = write
-		if answers, err = c.s.node.Write(c.ops, c.texts); err == nil && !r.fits(c.weight(answers)) {
-			if err = r.wait(); err != nil {
-				err = &replica.UnknownError{Err: err}
-			}
+		if answers, err = c.s.node.Write(c.ops, c.texts); err == nil && !r.fits(c.hold(answers, true)) {
+			full = true // it can't ask again, and holds nothing while it waits
+			c.hold(answers, false)
 		}
 	default:
 		answers, err = c.look()
-		for err == nil && !r.fits(c.weight(answers)) {
+		for err == nil && !r.fits(c.hold(answers, true)) {
 			if answers = nil; len(c.replies) > 1 { // parts of a pipeline need less
 				c.flushHalves()
 				return
@@ -337,12 +340,17 @@ func (c *conn) flushOps() {
 			c.out = append(c.out, r.text...)
 		case err != nil:
 			c.refuse(err, c.keyText(c.ops[at].Key))
+		case full && r.form.valued() && answers[at].Done:
+			c.refuse(errDone, nil)
+		case full && r.form.valued():
+			c.refuse(errRoom, nil)
 		default:
 			c.render(r, answers[at:at+r.n])
 		}
 		at += r.n
 		c.sendLarge()
 	}
+	clear(answers) // they share an array with those of other connections
 	c.ops, c.texts, c.replies = c.ops[:0], c.texts[:0], c.replies[:0]
 }
 
@@ -354,9 +362,9 @@ func (c *conn) flushHalves() {
 		first += r.n
 	}
 	c.ops, c.replies = ops[:first], replies[:half]
-	c.flushOps()
+	c.flushOps(&room{c: c})
 	c.ops, c.texts, c.replies = ops[first:], texts, replies[half:]
-	c.flushOps()
+	c.flushOps(&room{c: c})
 	c.ops, c.replies = ops[:0], replies[:0]
 }
 
@@ -374,23 +382,23 @@ func (c *conn) look() (answers []replica.Answer, err error) {
 	return answers, err
 }
 
-// weight returns how many bytes answers hold that may be sent before all are written: those of large commands, and
-// texts.
-func (c *conn) weight(answers []replica.Answer) (bytes int64) {
-	if len(answers) <= mostOps && c.s.config.Types.Value != keytype.Text {
+// hold gives up the texts that no reply has, also those of values if these are refused. It returns how many bytes of
+// answers are left: those of large commands, and texts.
+func (c *conn) hold(answers []replica.Answer, values bool) (bytes int64) {
+	if len(answers) < mostOps && c.s.config.Types.Value != keytype.Text {
 		return 0
 	}
 	for _, r := range c.replies {
 		its := answers[:r.n]
 		answers = answers[r.n:]
-		if r.form != asValue && r.form != asValues && r.form != asOld {
-			continue
-		}
-		if r.n > mostOps {
+		if r.form.valued() && r.n >= mostOps {
 			bytes += largeBytes * int64(r.n)
 		}
-		for _, a := range its {
-			bytes += int64(len(a.Text))
+		for i := range its {
+			if !(r.form.valued() && values) && r.form != asSum && r.form != asFloat {
+				its[i].Text = ""
+			}
+			bytes += int64(len(its[i].Text))
 		}
 	}
 	return bytes

@@ -195,7 +195,7 @@ func (c *conn) flushQueries() {
 // answerSome answers the first of some queries, and returns how many.
 func (c *conn) answerSome(all []query) int {
 	ctx := context.Background()
-	r := room{s: c.s}
+	r := room{c: c}
 	defer r.leave()
 	for err := r.take(pairBytes * int64(all[0].limit)); ; err = r.wait() {
 		if err == nil {
@@ -457,7 +457,7 @@ func (c *conn) top(args [][]byte) {
 	}
 	best := &ranking{least: least}
 	c.flush() // its answers need room, too
-	room := room{s: c.s}
+	room := room{c: c}
 	defer room.leave()
 	if err := room.take(pairBytes * int64(n)); err != nil {
 		c.refuse(err, nil)
@@ -515,7 +515,7 @@ func (c *conn) changes(args [][]byte) {
 		return
 	}
 	c.flush()
-	room := room{s: c.s}
+	room := room{c: c}
 	defer room.leave()
 	if err := room.take(pairBytes * int64(most)); err != nil {
 		c.refuse(err, nil)

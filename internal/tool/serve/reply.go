@@ -27,6 +27,9 @@ const (
 	asMilliseconds             // the same
 )
 
+// valued reports whether a reply has the values of its answers.
+func (f form) valued() bool { return f == asOld || f == asValue || f == asValues }
+
 // reply is the reply to one command, which has n operations.
 type reply struct {
 	form form

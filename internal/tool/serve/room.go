@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 )
 
 const (
@@ -17,12 +18,15 @@ const (
 
 var errRoom = errors.New("too many answers wait to be taken: ask for less at a time, or later")
 
+// errDone is errRoom of a SET whose old value finds no room.
+var errDone = fmt.Errorf("it was done, but %w", errRoom)
+
 // errFull says that answers don't fit the room.
 var errFull = errors.New("there is no room")
 
-// room is the part of mostHeld that a connection's answers have. The zero value with a server has none.
+// room is the part of mostHeld that a connection's answers have. The zero value with a connection has none.
 type room struct {
-	s          *Server
+	c          *conn
 	has, needs int64
 }
 
@@ -31,7 +35,7 @@ func (r *room) fits(bytes int64) bool {
 	bytes = min(bytes, mostOfOne)
 	switch {
 	case bytes <= max(mostOut, r.has):
-	case r.s.held.TryAcquire(bytes - r.has):
+	case r.c.s.held.TryAcquire(bytes - r.has):
 		r.has = bytes
 	default:
 		r.needs = min(bytes+bytes/8, mostOfOne) // others insert while it waits
@@ -43,11 +47,14 @@ func (r *room) fits(bytes int64) bool {
 // wait waits for the room that was missing. The caller has dropped its answers, and asks again. Clients that don't take
 // their answers may hold the room for long, so others are refused after a while.
 func (r *room) wait() error {
-	r.leave()
-	ctx, cancel := context.WithTimeout(r.s.scanning, r.s.o.stalled)
+	if r.leave(); r.c.crowded {
+		return errRoom
+	}
+	ctx, cancel := context.WithTimeout(r.c.s.scanning, r.c.s.o.stalled)
 	defer cancel()
-	if r.s.held.Acquire(ctx, r.needs) != nil {
-		return cmp.Or(stopping(r.s.scanning), errRoom)
+	if r.c.s.held.Acquire(ctx, r.needs) != nil {
+		r.c.crowded = true
+		return cmp.Or(stopping(r.c.s.scanning), errRoom)
 	}
 	r.has = r.needs
 	return nil
@@ -62,6 +69,6 @@ func (r *room) take(bytes int64) error {
 }
 
 func (r *room) leave() {
-	r.s.held.Release(r.has)
+	r.c.s.held.Release(r.has)
 	r.has = 0
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
+	"golang.org/x/sync/semaphore"
 )
 
 var integers = replica.Types{Key: keytype.Int64, Value: keytype.Int64}
@@ -675,10 +676,10 @@ func TestMemory(t *testing.T) {
 	defer ours.Close()
 	go func() { _, _ = io.Copy(io.Discard, ours) }()
 	c := &conn{s: s, net: theirs, opened: time.Now(), authed: true}
-	c.in = []byte("EXISTS" + strings.Repeat(" 1", longestLine/2-10) + "\n" + strings.Repeat("x\n", 3*mostOps))
+	c.in = []byte("EXISTS" + strings.Repeat(" 1", longestLine/2-10) + "\n" + strings.Repeat("x\n", 3*mostBatch))
 	rest, err := c.commands(c.in)
 	require.NoError(t, err)
-	require.Less(t, len(c.replies), mostOps)
+	require.Less(t, len(c.replies), mostBatch)
 	c.flush()
 	c.keep(rest)
 	require.Nil(t, c.replies)
@@ -790,22 +791,60 @@ func TestLargeAnswers(t *testing.T) {
 	for range mostOps {
 		mget = redcon.AppendBulkString(mget, "k")
 	}
-	for range 3 {
-		_, err := dial(t, address).conn.Write(mget)
+	var stalled []*caller
+	for i := range 7 { // the last ones wait for room
+		stalled = append(stalled, dial(t, address))
+		_, err := stalled[i].conn.Write(mget)
 		require.NoError(t, err)
 	}
 	require.Eventually(t, func() bool {
-		const two = mostHeld - 2*mostOfOne
-		if s.held.TryAcquire(two) {
-			s.held.Release(two)
+		if s.held.TryAcquire(1) {
+			s.held.Release(1)
 			return false
 		}
 		return true
-	}, 5*time.Second, time.Millisecond, "all three have begun")
+	}, 20*time.Second, time.Millisecond, "four have begun")
+	time.Sleep(300 * time.Millisecond)
+	require.NoError(t, c.conn.SetDeadline(time.Now().Add(20*time.Second)))
 	require.Equal(t, []string{fmt.Sprint(":", mostOps)}, c.pipeline("EXISTS"+strings.Repeat(" k", mostOps)))
+	for _, other := range stalled {
+		require.NoError(t, other.conn.Close())
+	}
 	_, err := c.conn.Write(mget)
 	require.NoError(t, err)
 	require.Len(t, c.array(), mostOps)
+	require.Eventually(t, func() bool { return s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
+		"all is given back")
+	require.Empty(t, s.large)
+}
+
+// Who waits gives up what it has, and needs no more than one may have: so waiting ends, whoever else waits.
+func TestRoomOfOne(t *testing.T) {
+	s := &Server{held: semaphore.NewWeighted(mostHeld), scanning: t.Context(), o: Options{stalled: time.Second}}
+	r := room{c: &conn{s: s}}
+	require.True(t, r.fits(2*mostOut))
+	require.True(t, s.held.TryAcquire(mostHeld-2*mostOut))
+	require.False(t, r.fits(2*mostOut+1))
+	s.held.Release(mostOut)
+	require.NoError(t, r.wait(), "with its own, there is enough")
+	require.True(t, r.fits(2*mostOut+1))
+	r.leave()
+	s.held.Release(mostHeld - 3*mostOut)
+
+	require.True(t, s.held.TryAcquire(mostHeld-mostOfOne+1))
+	require.False(t, r.fits(10*mostOfOne))
+	s.held.Release(1)
+	require.NoError(t, r.wait())
+	require.True(t, r.fits(10*mostOfOne))
+	r.leave()
+	s.held.Release(mostHeld - mostOfOne)
+	require.True(t, s.held.TryAcquire(mostHeld), "all is given back")
+
+	// The next ones of a pipeline don't wait, too.
+	require.ErrorIs(t, r.take(2*mostOut), errRoom)
+	began := time.Now()
+	require.ErrorIs(t, r.take(2*mostOut), errRoom)
+	require.Less(t, time.Since(began), s.o.stalled)
 }
 
 // The pairs of large answers share memory: who finds none waits, and is refused after a while. Small answers don't
@@ -851,13 +890,14 @@ func TestRoom(t *testing.T) {
 // So do texts, which may be those of few pairs, in every answer that isn't in the connection's own buffer at once.
 func TestRoomOfTexts(t *testing.T) {
 	const n = 24
-	long := strings.Repeat("x", replica.Longest)
+	var values []string
+	for i := range n {
+		values = append(values, strings.Repeat(string(rune('a'+i)), replica.Longest))
+	}
 	fill := func(c *caller, key func(i int) string) (keys []string) {
 		for i := range n {
 			keys = append(keys, key(i))
-		}
-		for _, k := range keys {
-			bytesOf(c, []string{"SET", k, long})
+			bytesOf(c, []string{"SET", keys[i], values[i]})
 		}
 		return keys
 	}
@@ -868,7 +908,7 @@ func TestRoomOfTexts(t *testing.T) {
 	keys := fill(dial(t, address), func(i int) string { return fmt.Sprint("k", i) })
 	fill(dial(t, other), strconv.Itoa)
 	for i := range n {
-		bytesOf(dial(t, third), []string{"SET", fmt.Sprint(i+10, long[2:]), strconv.Itoa(i)})
+		bytesOf(dial(t, third), []string{"SET", fmt.Sprint(i+10, values[0][2:]), strconv.Itoa(i)})
 	}
 	const refused = "-ERR too many answers wait to be taken: ask for less at a time, or later"
 	for _, x := range []struct {
@@ -878,26 +918,44 @@ func TestRoomOfTexts(t *testing.T) {
 		command []string
 	}{
 		{s, address, refused, append([]string{"MGET"}, keys...)},
-		{s, address, "-UNKNOWN it may have been done or not: " + refused[5:], []string{"SET", keys[0], "v"}},
+		{s, address, "OK", []string{"SET", keys[0], "v"}},
 		{numbers, other, refused, []string{"VK.RANGE", "-", "+"}},
 		{names, third, refused, []string{"VK.TOP", "24"}},
 	} {
 		c, all := dial(t, x.address), [][]string{x.command}
 		if x.command[0] == "SET" { // what is read beside a write is part of it
+			all = append(all, []string{"SET", keys[1], values[1], "GET"}, []string{"SET", keys[2], "", "NX", "GET"},
+				[]string{"INCR", "n"}, []string{"EXPIRE", "n", "100"}, []string{"INCRBYFLOAT", "n", "1.5"},
+				[]string{"DEL", "absent", "n"})
 			for _, k := range keys {
 				all = append(all, []string{"GET", k})
 			}
 		}
 		require.True(t, x.s.held.TryAcquire(mostHeld))
-		require.Equal(t, x.want, bytesOf(c, all...)[0], x.command)
+		got := bytesOf(c, all...)
+		require.Equal(t, x.want, got[0], x.command)
+		if x.command[0] == "SET" { // only values are refused
+			done := "-ERR it was done, but " + refused[5:]
+			require.Equal(t, []string{done, refused, ":1", ":1", "2.5", ":1"}, got[1:7])
+			for _, got := range got[7:] {
+				require.Equal(t, refused, got)
+			}
+		}
 		require.Equal(t, []string{":24"}, c.pipeline("DBSIZE"))
+		if x.want == refused { // the rest of a pipeline is refused at once
+			began := time.Now()
+			for _, got := range bytesOf(c, slices.Repeat(all, 20)...) {
+				require.Equal(t, refused, got)
+			}
+			require.Less(t, time.Since(began), 10*o.stalled)
+		}
 		if x.command[0] == "MGET" { // parts of a pipeline need none
 			gets := [][]string{{"PING"}}
 			for _, k := range keys {
 				gets = append(gets, []string{"GET", k}, []string{"EXISTS", k}, []string{"MGET", k, "absent"})
 			}
 			for i, got := range bytesOf(c, gets...)[1:] {
-				require.Equal(t, []string{long, ":1", "[" + long + " nil]"}[i%3], got)
+				require.Equal(t, []string{values[i/3], ":1", "[" + values[i/3] + " nil]"}[i%3], got)
 			}
 		}
 		if x.command[0] == "MGET" || x.command[0] == "VK.RANGE" { // it waits until there is room
@@ -930,8 +988,30 @@ func TestRoomOfTexts(t *testing.T) {
 		return true
 	}, 5*time.Second, time.Millisecond)
 	got := dial(t, address).pipeline("VK.CHANGES 0", "VK.CHANGES 15 LIMIT 1")
-	require.True(t, strings.HasPrefix(got[0], "[:15 k0 x"), "%.20s", got[0])
-	require.True(t, strings.HasPrefix(got[1], "[:16 k15 x"), "%.20s", got[1])
+	require.True(t, strings.HasPrefix(got[0], "[:15 k0 a"), "%.20s", got[0])
+	require.True(t, strings.HasPrefix(got[1], "[:16 k15 p"), "%.20s", got[1])
+}
+
+// Answers hold only what their replies have: an old text is that of SET with GET alone.
+func TestHeldTexts(t *testing.T) {
+	c := &conn{s: &Server{config: replica.Options{Types: texts}}}
+	var answers []replica.Answer
+	for f := asOK; f <= asMilliseconds; f++ {
+		c.replies = append(c.replies, reply{form: f, n: 2})
+		answers = append(answers, replica.Answer{Text: "123", Found: true}, replica.Answer{Text: "4"})
+	}
+	held := func() (forms []form) {
+		for i, a := range answers {
+			if a.Text != "" {
+				forms = append(forms, asOK+form(i/2))
+			}
+		}
+		return slices.Compact(forms)
+	}
+	require.EqualValues(t, 5*4, c.hold(answers, true))
+	require.Equal(t, []form{asOld, asValue, asValues, asSum, asFloat}, held())
+	require.EqualValues(t, 2*4, c.hold(answers, false))
+	require.Equal(t, []form{asSum, asFloat}, held())
 }
 
 func TestTooManyClients(t *testing.T) {

@@ -57,11 +57,12 @@ const (
 
 // greeting is how a member introduces itself.
 type greeting struct {
-	Name   string
-	Peers  []string // sorted
-	Types  Types
-	Folder string
-	Rejoin bool `json:",omitempty"`
+	Name    string
+	Version byte     // of the log; before version 3: 0
+	Peers   []string // sorted
+	Types   Types
+	Folder  string
+	Rejoin  bool `json:",omitempty"`
 
 	Ready  bool   `json:",omitempty"` // messages may follow
 	Behind bool   `json:",omitempty"` // it rejoins, and has not caught up
@@ -89,8 +90,8 @@ type members struct {
 // newMembers returns what the folder remembers. A new folder gets its name.
 func newMembers(o *Options, log *log) (*members, error) {
 	m := &members{log: log, dir: o.Dir, met: map[string]bool{}, behind: map[string]bool{},
-		open: map[net.Conn]string{}, own: greeting{Name: o.Name, Peers: slices.Sorted(slices.Values(o.Peers)),
-			Types: o.Types}}
+		open: map[net.Conn]string{}, own: greeting{Name: o.Name, Version: version,
+			Peers: slices.Sorted(slices.Values(o.Peers)), Types: o.Types}}
 	m.warn = func(err error) { o.Log.Warn("another server is not spoken to", "error", err) }
 	folder, err := log.recall(folderKey)
 	if err != nil {
@@ -176,6 +177,8 @@ func (m *members) differs(other *greeting) error {
 	switch {
 	case !slices.Equal(other.Peers, m.own.Peers):
 		return &PeersError{other.Name, other.Peers, m.own.Peers}
+	case other.Version != m.own.Version:
+		return fmt.Errorf("%s: %w", other.Name, &VersionError{max(other.Version, 2)})
 	case other.Types != m.own.Types:
 		return &TypesError{other.Types, m.own.Types}
 	case other.Name == m.own.Name || !slices.Contains(m.own.Peers, other.Name):
@@ -245,8 +248,8 @@ func (m *members) answer(c net.Conn) error {
 
 var errEarly = errors.New("not all servers have met yet")
 
-// ask introduces this member to another one, in so much time. Further errors: *PeersError, *TypesError and *LostError,
-// if they don't belong together.
+// ask introduces this member to another one, in so much time. Further errors: *PeersError, *VersionError, *TypesError
+// and *LostError, if they don't belong together.
 func (m *members) ask(c net.Conn, name string, timeout time.Duration) (ready bool, err error) {
 	_ = c.SetDeadline(time.Now().Add(timeout))
 	mine, err := m.greeting()
@@ -311,9 +314,10 @@ func (n *Node) greet(b *between) error {
 	var refused error
 	for range missing {
 		var peers *PeersError
+		var other *VersionError
 		var types *TypesError
 		var lost *LostError
-		if err := <-errs; errors.As(err, &peers) || errors.As(err, &types) ||
+		if err := <-errs; errors.As(err, &peers) || errors.As(err, &other) || errors.As(err, &types) ||
 			errors.As(err, &lost) && lost.Name == n.o.Name {
 			refused = err
 		}

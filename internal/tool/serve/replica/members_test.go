@@ -67,6 +67,31 @@ func TestOtherPeers(t *testing.T) {
 	}
 }
 
+// Nor do members of other versions, which would refuse each other's entries later.
+func TestOtherVersions(t *testing.T) {
+	options, _ := three(t)
+	address, err := peerAddress(options[1].Name)
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			var g greeting
+			_ = receive(c, &g)
+			g.Name, g.Version = options[1].Name, 0
+			_ = send(c, &g)
+		}
+	}()
+	_, err = Open(t.Context(), options[0])
+	require.EqualError(t, err,
+		options[1].Name+": the data is of version 2 of the log, and this program reads only version 3")
+}
+
 // A cluster starts when all have met. One that has lost its folder is refused, by name, unless it says so and all
 // others run. It then has all pairs, and takes part again.
 func TestLostFolder(t *testing.T) {
@@ -237,7 +262,7 @@ func TestOldConnections(t *testing.T) {
 		t.Cleanup(func() { _ = theirs.Close() })
 		answered := make(chan error, 1)
 		go func() { answered <- m.answer(ours) }()
-		g.Peers, g.Types = peers, integers
+		g.Version, g.Peers, g.Types = version, peers, integers
 		require.NoError(t, send(theirs, &g))
 		require.NoError(t, receive(theirs, new(greeting)))
 		require.NoError(t, <-answered)

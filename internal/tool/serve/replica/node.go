@@ -235,9 +235,6 @@ func (n *Node) start(ctx context.Context) error {
 	if err := guarded(n.log.path, func() error { return n.log.check(n.o.Types, last) }); err != nil {
 		return err
 	}
-	if err := n.log.Set(typesKey, []byte{byte(n.o.Types.Key), byte(n.o.Types.Value)}); err != nil {
-		return err
-	}
 	if n.state, err = newState(ctx, n.o.Types, n.o.Device); err != nil {
 		return err
 	}
@@ -265,6 +262,9 @@ func (n *Node) start(ctx context.Context) error {
 	err = machine.refused
 	if err == nil {
 		err = n.checkPeers()
+	}
+	if err == nil { // a start that is refused leaves the folder's types as they are
+		err = n.log.Set(typesKey, []byte{byte(n.o.Types.Key), byte(n.o.Types.Value)})
 	}
 	if err == nil { // the others hear of a folder only if it may take part
 		err = n.begin(b)

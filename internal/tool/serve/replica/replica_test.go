@@ -508,6 +508,19 @@ func TestTypesOfDir(t *testing.T) {
 		_, err := Open(t.Context(), o)
 		require.ErrorAs(t, err, new(*TypesError))
 	}
+
+	// A start that is refused leaves them as they are, also if only the snapshot tells them.
+	of := Options{Dir: dir, Types: integers, KeyOfDir: true, ValueOfDir: true}
+	n := open(t, of)
+	lead(t, n)
+	require.NoError(t, n.raft.Barrier(0).Error())
+	require.NoError(t, n.raft.Snapshot().Error())
+	require.NoError(t, n.Close())
+	_, err := Open(t.Context(), Options{Dir: dir, Types: integers})
+	require.ErrorAs(t, err, new(*TypesError))
+	n = open(t, of)
+	require.Equal(t, words, n.Types())
+	require.NoError(t, n.Close())
 }
 
 // Entries and snapshots of another version are refused by that name.
@@ -732,6 +745,12 @@ func testThree(t *testing.T, types Types) {
 	require.NoError(t, err)
 	require.NotEmpty(t, sent)
 	require.Equal(t, nodes[first].state.changes.last(), nodes[away].state.changes.last(), "by a snapshot")
+	if types.text() {
+		words := nodes[first].state.texts.copy().Keys()
+		for _, i := range []int{away, other} {
+			require.Equal(t, words, nodes[i].state.texts.copy().Keys(), "a cursor of SCAN is of use on each")
+		}
+	}
 	require.Eventually(t, func() bool {
 		begin, err := nodes[away].log.FirstIndex()
 		return err == nil && begin > 1

@@ -48,10 +48,11 @@ type seed [2]uint64
 const seedBytes = 16
 
 func newSeed() (s seed) {
-	var random [seedBytes]byte
-	rand.Read(random[:]) // never fails
-	s.read(random[:])
-	s[0] |= 1
+	for s == (seed{}) {
+		var random [seedBytes]byte
+		rand.Read(random[:]) // never fails
+		s.read(random[:])
+	}
 	return s
 }
 
@@ -148,13 +149,17 @@ func (t *texts) copy() *btree.Map[uint64, Record] {
 	return t.of.Copy()
 }
 
-// mostGone is how many bytes of texts that are gone may stay in memory, beside as many as there are texts.
-const mostGone = 16 << 20
+const (
+	// mostGone is how many bytes of texts that are gone may stay in memory, beside as many as the Records have.
+	mostGone = 16 << 20
+	// recordBytes is what copying a Record costs, in bytes, besides those of its texts, which aren't copied.
+	recordBytes = 64
+)
 
 // tidied returns a map that holds nothing but its Records, or nil if it isn't worth the time. Nodes that come from a
 // split share an array, which keeps the texts that one of them has lost.
 func (t *texts) tidied() *btree.Map[uint64, Record] {
-	if t.gone <= t.bytes+mostGone {
+	if t.gone <= t.bytes+recordBytes*t.of.Len()+mostGone {
 		return nil
 	}
 	all := t.copy()

@@ -239,6 +239,12 @@ func TestSeed(t *testing.T) {
 	one, two := newSeed(), newSeed()
 	require.NotEqual(t, one[0], two[0])
 	require.NotEqual(t, one[1], two[1])
+	var bits uint64
+	for range 100 {
+		s := newSeed()
+		bits |= ^s[0]
+	}
+	require.Equal(t, ^uint64(0), bits, "each bit may be 0")
 
 	_, err := types.decode(types.head(nil, 1, seed{}))
 	require.ErrorIs(t, err, errSeed)
@@ -318,6 +324,15 @@ func TestTextsGone(t *testing.T) {
 	restart()
 	apply(Delete, 0)
 	require.Less(t, heap()-before, mostGone+8<<20)
+
+	many := newTexts(types) // which would be copied for a few bytes
+	for i := range uint64(mostGone / recordBytes) {
+		many.set(i, Record{})
+	}
+	many.gone = 2 * mostGone
+	require.Nil(t, many.tidied())
+	many.gone++
+	require.NotNil(t, many.tidied())
 
 	node := open(t, Options{Dir: t.TempDir(), Types: types})
 	lead(t, node)
