@@ -8,7 +8,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 runs;      // two words per bucket: the first of its arcs, and the one after the last
     uvec2 targets;   // of arcs
     uvec2 extra;     // output: a word per bucket
-    uvec2 counts;    // three counters: buckets with too many arcs, and in the sample all arcs and those that stay
+    uvec2 counts;    // three counters: buckets with too many arcs, and in the sample all arcs and how many differ
     uint shift;      // log2 of the bytes from one target to the next
     uint buckets;
     uint slots;      // per slab
@@ -16,37 +16,44 @@ layout(push_constant, std430) uniform Push {
     uint count;      // the number of arcs
 };
 
-const uint COMPARED = 32u;   // arcs of a bucket in the sample
+const uint COMPARED = 32u;   // the first arcs of a bucket in the sample
 
-// How many of n arcs from index `at` on have another target than all before them, at most COMPARED.
+// How many of n arcs from index `at` on have another target than all before them. All are loaded before the first one
+// is compared, because the sample takes as long as one invocation waits.
 uint different(uint at, uint n) {
-    uint all = 0u;
-    for (uint i = 0u; i < min(n, COMPARED); i++) {
-        uint target = plain_load(address_at(targets, at + i, shift));
-        bool is = true;
-        for (uint j = 0u; j < i && is; j++) is = plain_load(address_at(targets, at + j, shift)) != target;
+    uint held[COMPARED], all = 0u;
+    [[unroll]] for (uint i = 0u; i < COMPARED; i++) {
+        held[i] = 0u;
+        if (i < n) held[i] = plain_load(address_at(targets, at + i, shift));
+    }
+    [[unroll]] for (uint i = 0u; i < COMPARED; i++) {
+        bool is = i < n;
+        [[unroll]] for (uint j = 0u; j < i; j++) is = is && held[j] != held[i];
         all += uint(is);
     }
     return all;
 }
 
 void main() {
-    uint i = invocation_index(), n = 0u, stays = 0u;
+    uint i = invocation_index(), compared = 0u, differ = 0u;
     bool too_many = false, sampled = each != 0u && i < buckets && i % each == 0u;
     if (i < buckets) {
         uvec2 run = plain_load2(address_at(runs, i, 3u));
         uint end = min(run.y, count), at = min(run.x, end);
-        n = end - at;
+        uint n = end - at;
         too_many = n > BUILD_COMPARED;
         plain_store_at(extra, i, n == 0u ? 0u : (n - 1u) / slots);
-        if (sampled) stays = different(at, n);
+        if (sampled) {
+            compared = min(n, COMPARED);
+            differ = different(at, compared);
+        }
     }
-    uint all = subgroupAdd(sampled ? n : 0u), all_stay = subgroupAdd(stays), many = subgroupAdd(uint(too_many));
+    uint all = subgroupAdd(compared), all_differ = subgroupAdd(differ), many = subgroupAdd(uint(too_many));
     if (subgroupElect()) {
         if (many != 0u) atomic_add(counts, many);
         if (all != 0u) {
             atomic_add(address_add(counts, 4u), all);
-            atomic_add(address_add(counts, 8u), all_stay);
+            atomic_add(address_add(counts, 8u), all_differ);
         }
     }
 }

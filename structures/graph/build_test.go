@@ -116,6 +116,32 @@ func TestBuildOfEqualEdges(t *testing.T) {
 	}
 }
 
+// Buckets of many arcs are no sign that some are equal: the build does not start again.
+func TestBuildOfLongBuckets(t *testing.T) {
+	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
+	d := testdevice.Open(t)
+	var e Edges
+	for i := range uint32(20_000) {
+		e.From, e.To = append(e.From, i%7), append(e.To, 7+i)
+	}
+	g, err := Build(t.Context(), d, e, Options{Directed: true, Load: 10, Timed: true})
+	require.NoError(t, err)
+	defer g.Close()
+	stats, err := g.Inspect().Stats(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, stats.Longest, 5, "slabs of a bucket")
+	fills := 0
+	for _, timing := range stats.Timings {
+		if timing.Label == "keys" {
+			fills++
+		}
+	}
+	require.Equal(t, 1, fills)
+	_, edges, err := g.Size(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(e.From), edges)
+}
+
 // Rows that a program made may have equal arcs.
 func TestBuildOfRowsWithEqualArcs(t *testing.T) {
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
