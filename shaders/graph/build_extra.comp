@@ -18,17 +18,14 @@ layout(push_constant, std430) uniform Push {
 
 const uint COMPARED = 32u;   // the first arcs of a bucket in the sample
 
-// How many of n arcs from index `at` on have another target than all before them. All are loaded before the first one
-// is compared, because the sample takes as long as one invocation waits.
+// How many of n arcs from index `at` on have another target than all before them. With all of them in an array, it took
+// longer.
 uint different(uint at, uint n) {
-    uint held[COMPARED], all = 0u;
-    [[unroll]] for (uint i = 0u; i < COMPARED; i++) {
-        held[i] = 0u;
-        if (i < n) held[i] = plain_load(address_at(targets, at + i, shift));
-    }
-    [[unroll]] for (uint i = 0u; i < COMPARED; i++) {
-        bool is = i < n;
-        [[unroll]] for (uint j = 0u; j < i; j++) is = is && held[j] != held[i];
+    uint all = 0u;
+    for (uint i = 0u; i < n; i++) {
+        uint target = plain_load(address_at(targets, at + i, shift));
+        bool is = true;
+        for (uint j = 0u; j < i && is; j++) is = plain_load(address_at(targets, at + j, shift)) != target;
         all += uint(is);
     }
     return all;
