@@ -4,7 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"
-#include "build.glsl"
+#include "build_equal.glsl"
 #include "buckets.glsl"
 
 layout(constant_id = 16) const uint UNIQUE = 0;   // 1: no arcs are equal
@@ -29,37 +29,6 @@ layout(push_constant, std430) uniform Push {
     uint loops;      // 1: there may be some
 };
 
-// The arcs of a bucket that a lane holds at a time. They are loaded together.
-const uint HELD = 4u;
-
-uint target_at(uint at, uint end) {
-    uint target = 0u;   // of none
-    if (at < end) target = plain_load(address_at(targets, at, shift));
-    return target;
-}
-
-// Of the arcs that the lane holds, those that are the last of equal ones before `end`: a bit for each. The lane holds
-// every TILE-th arc from `at` on. Collective over the subgroup.
-uint last_of_equal(uint held[HELD], uint at, uint end) {
-    uint last = (1u << HELD) - 1u;
-    [[unroll]] for (uint d = 0u; d < HELD; d++) {
-        if (!subgroupAny(at + d * TILE < end)) break;
-        [[unroll]] for (uint lane = 0u; lane < TILE; lane++) {
-            uint other = tile_shuffle(held[d], lane);
-            [[unroll]] for (uint c = 0u; c <= d; c++)
-                if (held[c] == other && (c < d || tile_lane() < lane)) last &= ~(1u << c);
-        }
-    }
-    for (uint from = at + HELD * TILE; subgroupAny(from < end); from += TILE) {
-        uint others = target_at(from + tile_lane(), end);
-        [[unroll]] for (uint lane = 0u; lane < TILE; lane++) {
-            uint other = tile_shuffle(others, lane);
-            [[unroll]] for (uint c = 0u; c < HELD; c++) if (held[c] == other) last &= ~(1u << c);
-        }
-    }
-    return last;
-}
-
 // The reference to a bucket's slab i.
 uint slab_of(uint number, uint behind, uint i) {
     return pool_slab(base + min(i == 0u ? number : buckets + behind + i - 1u, slabs - 1u));
@@ -81,9 +50,10 @@ void main() {
     uint length = 0u, found_loops = 0u;
     while (subgroupAny(at < end)) {
         uint held[HELD];
-        [[unroll]] for (uint c = 0u; c < HELD; c++) held[c] = target_at(at + c * TILE + tile_lane(), end);
+        [[unroll]] for (uint c = 0u; c < HELD; c++)
+            held[c] = target_at(targets, shift, at + c * TILE + tile_lane(), end);
         uint stays = (1u << HELD) - 1u;
-        if (UNIQUE == 0u) stays = last_of_equal(held, at, end);
+        if (UNIQUE == 0u) stays = last_of_equal(targets, shift, held, at, end);
         [[unroll]] for (uint c = 0u; c < HELD; c++) {
             uint i = at + c * TILE + tile_lane();
             bool writes = i < end && ((stays >> c) & 1u) != 0u;

@@ -184,8 +184,13 @@ type buildRunsPush struct {
 }
 
 type buildExtraPush struct {
-	Runs, Targets, Extra, Counts       uint64
-	Shift, Buckets, Slots, Each, Count uint32
+	Runs, Extra, Many uint64
+	Buckets, Slots    uint32
+}
+
+type buildSamplePush struct {
+	Runs, Targets, Counts       uint64
+	Shift, Buckets, Each, Count uint32
 }
 
 type buildFillPush struct {
@@ -234,7 +239,7 @@ func (b *building) layVertices(g *Graph, base uint64) int {
 // layArcs divides the memory for arcs and buckets.
 func (b *building) layArcs(g *Graph, base uint64) int {
 	p := recording.Parts{Base: base}
-	b.total = p.Take(16) // and three counters, build_extra.comp
+	b.total = p.Take(16) // and counters of build_extra.comp and build_sample.comp
 	key := 4 << b.shift(g)
 	b.keys, b.sortedKeys = p.Take(key*b.arcs), p.Take(key*b.arcs)
 	b.values, b.sortedValues = p.Take(4*b.arcs), p.Take(4*b.arcs)
@@ -390,21 +395,20 @@ func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
 		g.h.Stream.Fill(room, int(b.runs-room.Address())/4, int(b.lengths-b.runs)/4, 0)
 		err = cmp.Or(err, stage(g, buildRunsKernel(), invocations(b.arcs+1), buildRunsPush{
 			b.sortedKeys + 4*uint64(b.shift(g)), 2 + b.shift(g), uint32(b.arcs), b.runs, uint32(b.buckets)}))
-		targets, shift := b.targets(g)
-		extra := buildExtraPush{b.runs, targets, b.extras, b.total + 4, shift, uint32(b.buckets), uint32(g.slots), 0,
-			uint32(b.arcs)}
+		err = cmp.Or(err, stage(g, buildExtraKernel(), b.buckets, buildExtraPush{b.runs, b.extras, b.total + 4,
+			uint32(b.buckets), uint32(g.slots)}), g.bulk.Scan(g.h.Stream, b.scan(b.extras, b.extras)))
 		if !b.unique {
-			extra.Each = uint32(max(1, b.buckets/sampled))
+			targets, shift := b.targets(g)
+			each := max(1, b.buckets/sampled)
+			err = cmp.Or(err, stage(g, g.buildSampleKernel(), (b.buckets+each-1)/each*g.tiles.walk, buildSamplePush{
+				b.runs, targets, b.total + 8, shift, uint32(b.buckets), uint32(each), uint32(b.arcs)}))
 		}
-		err = cmp.Or(err, stage(g, buildExtraKernel(), b.buckets, extra),
-			g.bulk.Scan(g.h.Stream, b.scan(b.extras, b.extras)))
 	})
 	g.h.Stream.Copy(g.host, 0, room, int(b.total-room.Address())/4, 4)
 	return err
 }
 
-// sampled is how many buckets, of many, are looked at for equal arcs. 2^15 of them took as long as finding the runs
-// (H200).
+// sampled is how many buckets, of many, are at least looked at for equal arcs.
 const sampled = 1 << 12
 
 // targets returns the address of the targets of sorted arcs, and log2 of the bytes from one to the next.

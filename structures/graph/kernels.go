@@ -93,6 +93,9 @@ func buildRunsKernel() recording.Spec[buildRunsPush] {
 func buildExtraKernel() recording.Spec[buildExtraPush] {
 	return recording.Of[buildExtraPush]("graph/build_extra", workgroup)
 }
+func (g *Graph) buildSampleKernel() recording.Spec[buildSamplePush] {
+	return recording.Of[buildSamplePush]("graph/build_sample", workgroup, tile(g.tiles.walk))
+}
 func (g *Graph) buildFillKernel(unique bool) recording.Spec[buildFillPush] {
 	return walking[buildFillPush](g, "build_fill", recording.Constant("UNIQUE", word(unique)))
 }
