@@ -69,7 +69,7 @@ func (b *Budget) admit(bytes uint64) error {
 	}
 	what := "bytes of device memory"
 	if b.used > 0 {
-		what += fmt.Sprintf(" (%d in use and %d more: an old copy counts until the new one is made)", b.used, bytes)
+		what += fmt.Sprintf(" (%d in use and %d more)", b.used, bytes)
 	}
 	return &LimitError{What: what, Want: b.used + min(bytes, ^uint64(0)-b.used), Most: b.most, Option: b.option}
 }

@@ -19,7 +19,7 @@ func TestBudget(t *testing.T) {
 	require.EqualValues(t, 1<<14+256, b.Used())
 
 	_, err = NewBuffer[byte](b, 3<<14)
-	what := "bytes of device memory (16640 in use and 49152 more: an old copy counts until the new one is made)"
+	what := "bytes of device memory (16640 in use and 49152 more)"
 	require.Equal(t, &LimitError{What: what, Want: 1<<16 + 256, Most: 1 << 16, Option: "Most"}, err)
 	require.Equal(t, err, b.Fits(1<<14, 1<<15))
 	require.NoError(t, b.Fits(3<<14-256))

@@ -129,10 +129,10 @@ func (e *OutOfMemoryError) Is(target error) bool { return target == ErrNoRoom }
 // LimitError says that a structure or a pool would grow beyond a limit of its own, or a buffer beyond the largest one
 // of the device, however much memory is free. The statuses say which operations were not done because of it. The
 // structure stays usable. After deletions, Compact of a tree, Rehash of a graph or Cleanup of an LSM may make room, and
-// structures.Retry does what is left. A hash table makes it by itself, or by Flush with a MaxLoad below 0.
+// structures.Retry does what is left. A hash table makes it by itself.
 //
-// A structure that grows holds two copies for a while, and both count: it refuses to grow at a little more than half of
-// its MaxBytes. With its option Capacity it has all its memory from the beginning.
+// A hash table or a sorted array that grows holds two copies for a while, and both count: it refuses to grow at a
+// little more than half of its MaxBytes. With its option Capacity a structure has all its memory from the beginning.
 type LimitError struct {
 	What   string // "pairs of a sorted array", "bytes of an LSM", …
 	Want   uint64 // the number that was needed

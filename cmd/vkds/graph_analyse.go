@@ -175,9 +175,9 @@ func newGraphStrongComponentsCommand(g *global) *cobra.Command {
 		Short: "Count the strongly connected components",
 		Long: `Scc counts a graph's strongly connected components, and the vertices of the
 largest one. Two vertices are in the same component if a path along the edges'
-directions leads from each to the other. With --vertices it prints each vertex
-instead, with the least vertex of its component (if ids are texts, the one that
-came first).
+directions leads from each to the other. Without --directed, edges lead both ways.
+With --vertices it prints each vertex instead, with the least vertex of its
+component (if ids are texts, the one that came first).
 
 ` + graphHelp,
 		Example: `  vkds graph scc links.txt.gz --directed --json
@@ -225,9 +225,9 @@ func newGraphCommunitiesCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "communities FILE",
 		Short: "Count the communities, found by label propagation",
-		Long: `Communities divides a graph's vertices into communities, whose members have more
-neighbours in their own community than elsewhere, and counts these and the
-vertices of the largest one. With --vertices it prints each vertex instead, with
+		Long: `Communities divides a graph's vertices into communities, whose members have at
+least as many neighbours in their own community as in any other, and counts
+these and the vertices of the largest one. With --vertices it prints each vertex instead, with
 the least vertex of its community (if ids are texts, the one that came first).
 
 At first each vertex has a label of its own. In an iteration each vertex takes

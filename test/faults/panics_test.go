@@ -276,6 +276,7 @@ func arguments(t *testing.T, d *vk.Device, h handle, u user) map[reflect.Type]re
 		graph.NamedEdges[uint64]{From: wide, To: []uint64{2, 2, 2}, Weights: keys},
 		[]ordered.NeighborRange{{Hi: 9}, {Vertex: 1, Hi: 9}, {Vertex: 2, Hi: 9}},
 		analytics.BFSOptions{}, analytics.SSSPOptions{}, analytics.PageRankOptions{Iterations: 3},
+		analytics.CommunitiesOptions{},
 		btree.Node[uint64]{}, btree.Moving{}, "a label", testdevice.Stream(t, d),
 	} {
 		add(x)

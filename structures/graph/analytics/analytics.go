@@ -61,15 +61,15 @@ func New(g *graph.CSR) *Analyzer {
 	return a
 }
 
-// NewLive returns an Analyzer of a live graph. Each call analyzes the present graph, without copying it, and keeps
+// NewLive returns an Analyzer of a live graph. Each call analyzes the present graph, most without copying it, and keeps
 // nothing for the next call. A call is a query of the graph (graph.InShaders.Use): it waits for calls that change the
 // graph, or another structure in its pool, and such calls wait for it. So each result is of one state of the graph.
 //
 // Compressed sparse rows are faster to read. If you make many calls on one state of the graph, make rows first
-// (graph.Graph.CSR). PageRank and StrongComponents of a directed graph make them themselves, because adjacencies do not
-// have incoming arcs. A deleted vertex counts as a vertex without arcs. All methods return *vk.LimitError if the
-// graph's pool has more slabs than the algorithms can number: 2^32 slots, about 18 GB without weights and 36 GB with
-// weights.
+// (graph.Graph.CSR). Communities makes them itself, and so do PageRank and StrongComponents of a directed graph,
+// because adjacencies do not have incoming arcs. A deleted vertex counts as a vertex without arcs. All methods return
+// *vk.LimitError if the graph's pool has more slabs than the algorithms can number: 2^32 slots, about 18 GB without
+// weights and 36 GB with weights.
 func NewLive(g *graph.Graph) *Analyzer {
 	a := newAnalyzer(g.Device())
 	a.on = g
@@ -91,10 +91,13 @@ func newAnalyzer(d *vk.Device) *Analyzer {
 
 // directed reports whether the graph has arcs without opposites.
 func (a *Analyzer) directed() bool {
-	if a.on != nil {
+	switch {
+	case a == nil || a.turns() == nil:
+		return false
+	case a.on != nil:
 		return a.on.Inspect().Options().Directed
 	}
-	return !a.g.Symmetric
+	return a.g != nil && !a.g.Symmetric
 }
 
 // weighted reports whether the graph's arcs have weights.

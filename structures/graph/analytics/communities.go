@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -39,7 +38,7 @@ type CommunitiesResult struct {
 // Networks, 2007; the halves as a simple form of Cordasco and Gargano, Community Detection via Semi-Synchronous Label
 // Propagation Algorithms, 2010.
 func (a *Analyzer) Communities(ctx context.Context, o CommunitiesOptions) (r CommunitiesResult, err error) {
-	if a != nil && a.on != nil && !a.directed() {
+	if a != nil && a.on != nil && !a.directed() && o.Iterations >= 0 {
 		err = a.onSnapshot(ctx, func(of *Analyzer) (err error) {
 			r, err = of.Communities(ctx, o)
 			return err
@@ -75,7 +74,7 @@ func (a *Analyzer) Communities(ctx context.Context, o CommunitiesOptions) (r Com
 // each row unless all rows are short, and looks for the most frequent one.
 type propagation struct {
 	w                                      *workspace
-	iterations, done                       int
+	iterations, done, first                int // first is the first one of those that are recorded
 	settled                                bool
 	device                                 time.Duration
 	longest                                int  // at least the arcs of the longest row; 0: not known
@@ -113,18 +112,24 @@ func (p *propagation) run() error {
 		p.longest = int(mostArcs[class])
 	}
 	p.short = p.longest == int(mostArcs[0])
-	if err := w.rooms(room{"labels", w.vertices, &p.labels}, room{"label keys", w.arcs, &p.keys},
-		room{"label sorted", w.arcs, &p.sorted}, room{"label control", p.iterations, &p.control},
-		room{"scratch", w.bulk.Scratch(p.sortArgs()) / 4, &p.scratch}); err != nil {
+	rooms := []room{{"labels", w.vertices, &p.labels}, {"label keys", w.arcs, &p.keys},
+		{"label control", 1 + recordedPropagations, &p.control}}
+	if !p.short {
+		rooms = append(rooms, room{"label sorted", w.arcs, &p.sorted},
+			room{"scratch", w.bulk.Scratch(p.sortArgs()) / 4, &p.scratch})
+	}
+	if err := w.rooms(rooms...); err != nil {
 		return err
 	}
 	for !p.settled && p.done < p.iterations {
 		first, next := p.done, min(p.iterations, p.done+w.passes(recordedPropagations))
+		p.first = first
 		took, err := w.do(func() error {
+			w.s.Fill(p.control, 0, 1, 1) // the iteration before has changed something
+			w.s.Fill(p.control, 1, recordedPropagations, 0)
 			if first == 0 {
-				if err := cmp.Or(recording.Clear(w.kernels, w.s, p.control.Address(), p.iterations),
-					dispatch(w, forestKernel(), groups(w.vertices, linkGroup),
-						componentsPush{p.labels.Address(), uint32(w.vertices)})); err != nil {
+				if err := dispatch(w, forestKernel(), groups(w.vertices, linkGroup),
+					componentsPush{p.labels.Address(), uint32(w.vertices)}); err != nil {
 					return err
 				}
 			}
@@ -139,13 +144,13 @@ func (p *propagation) run() error {
 			return err
 		}
 		p.device += took
-		changes, err := w.download(p.control, next)
+		changes, err := w.download(p.control, 1+next-first)
 		if err != nil {
 			return err
 		}
 		p.done = next
-		if last := slices.Index(changes, 0); last >= 0 {
-			p.done, p.settled = last+1, true
+		if last := slices.Index(changes[1:], 0); last >= 0 {
+			p.done, p.settled = first+last+1, true
 		}
 	}
 	return nil
@@ -160,11 +165,15 @@ func (p *propagation) sortArgs() primitives.SegmentedSortArgs {
 	return a
 }
 
+// controlOf returns the address at which the kernels find the word of iteration 0. There are words for the iterations
+// that are recorded, and for the one before.
+func (p *propagation) controlOf() uint64 { return p.control.Address() + 4 - 4*uint64(p.first) }
+
 func (p *propagation) half(iteration, side uint32) error {
 	w := p.w
 	if err := inDispatches(w, gatherKernel(), groups(w.arcs, linkGroup), w.dispatches(),
 		func(part dispatched) gatherPush {
-			return gatherPush{w.push, p.labels.Address(), p.keys.Address(), p.control.Address(), iteration, part}
+			return gatherPush{w.push, p.labels.Address(), p.keys.Address(), p.controlOf(), iteration, part}
 		}); err != nil {
 		return err
 	}
@@ -177,7 +186,7 @@ func (p *propagation) half(iteration, side uint32) error {
 	}
 	return inDispatches(w, pickKernel(), groups(w.vertices, linkGroup), w.dispatches(),
 		func(part dispatched) pickPush {
-			return pickPush{w.push, p.labels.Address(), keys.Address(), p.control.Address(), iteration, side, longest,
+			return pickPush{w.push, p.labels.Address(), keys.Address(), p.controlOf(), iteration, side, longest,
 				part}
 		})
 }

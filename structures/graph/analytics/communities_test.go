@@ -1,11 +1,14 @@
 package analytics_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/graph"
 	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -122,4 +125,26 @@ func TestCommunitiesAreFound(t *testing.T) {
 	var option *vk.OptionError
 	_, err := star.analyzer(t, d).Communities(t.Context(), CommunitiesOptions{Iterations: -1})
 	require.ErrorAs(t, err, &option)
+}
+
+// The greatest number of iterations takes no memory for them.
+func TestCommunitiesOfManyIterations(t *testing.T) {
+	pass.OneWidth(t, "the host records iterations")
+	d := testdevice.Open(t)
+	e := graph.Edges{}
+	for i := range uint32(50) {
+		e.From, e.To = append(e.From, i), append(e.To, i+1)
+	}
+	rows, err := graph.BuildCSR(t.Context(), d, e, graph.CSROptions{Symmetric: true})
+	require.NoError(t, err)
+	defer rows.Close()
+	a := New(rows)
+	defer a.Close()
+	few, err := a.Communities(t.Context(), CommunitiesOptions{Iterations: 100})
+	require.NoError(t, err)
+	require.True(t, few.Settled)
+	many, err := a.Communities(t.Context(), CommunitiesOptions{Iterations: math.MaxInt})
+	require.NoError(t, err)
+	require.Equal(t, few.Labels, many.Labels)
+	require.Equal(t, few.Iterations, many.Iterations)
 }

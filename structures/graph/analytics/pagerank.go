@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/primitives"
@@ -198,6 +199,8 @@ func (w *workspace) incomingRows() (in *incoming, err error) {
 		_, err = w.classify(in)
 	}
 	if err != nil {
+		w.s.Discard()
+		err = joint.Error(err, w.s.Wait(context.Background())) // the device may still write what is freed
 		in.close()
 		return nil, err
 	}

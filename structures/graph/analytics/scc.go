@@ -18,7 +18,7 @@ import (
 // Sun, Parallelism in Randomized Incremental Algorithms, 2016.
 func (a *Analyzer) StrongComponents(ctx context.Context) (r ComponentsResult, err error) {
 	switch {
-	case a == nil || !a.directed():
+	case !a.directed():
 		return a.Components(ctx)
 	case a.on != nil:
 		err = a.onSnapshot(ctx, func(of *Analyzer) (err error) {
