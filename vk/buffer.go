@@ -53,7 +53,7 @@ func bytesOf[T Element](n int) uint64 {
 // span returns the bytes of n elements of a buffer from index at on, or a *RangeError if the buffer has fewer.
 func span(b Memory, what string, at, n int) (atByte, bytes int, err error) {
 	r, size := b.where(), b.each()
-	if have := int(r.size()) / size; at < 0 || n < 0 || at > have || n > have-at {
+	if have := int(r.size() / uint64(size)); at < 0 || n < 0 || at > have || n > have-at {
 		return 0, 0, &RangeError{what, at * size, n * size, r.size()}
 	}
 	return at * size, n * size, nil

@@ -9,8 +9,8 @@ import (
 
 // StrongComponents returns the strongly connected components: two vertices are in the same one if paths lead from each
 // to the other. For an undirected graph they are those of Components. For a directed graph, StrongComponents first
-// transposes the rows, as PageRank does: once for an Analyzer of New, in each call for one of NewLive. Errors:
-// *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// transposes the rows, as PageRank does: once for an Analyzer of New, in each call for one of NewLive. Elapsed leaves
+// that out. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Orzan, On Distributed Verification and Verified Distribution, 2004 (colors that spread); Slota, Rajamanickam
 // and Madduri, BFS and Coloring-based Parallel Algorithms for Strongly Connected Components and Related Problems, 2014
