@@ -20,6 +20,11 @@ struct GraphBucket {
     GraphVertex of;
 };
 
+// How many buckets a vertex with arcs gets. `each` is the average number of arcs in one, if there are several.
+uint buckets_for(uint arcs, uint slots, float each, uint most) {
+    return arcs <= slots ? 1u : min(uint(ceil(float(arcs) / each)), most);
+}
+
 // The vertex to which item i belongs, if `offsets` has the number of items before each vertex.
 uint spread_vertex(uvec2 offsets, uint vertices, uint i) { return upper_bound(offsets, 0u, vertices, i) - 1u; }
 

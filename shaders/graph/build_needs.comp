@@ -1,7 +1,7 @@
 // Computes how many buckets each vertex gets: 0 if it has no arcs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "memory.glsl"
+#include "buckets.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -20,6 +20,5 @@ void main() {
     uint degree;
     if (offsets == uvec2(0u)) degree = plain_load_at(degrees, i);
     else degree = plain_load_at(offsets, i + 1u) - plain_load_at(offsets, i);
-    uint need = degree == 0u ? 0u : degree <= slots ? 1u : min(uint(ceil(float(degree) / each)), most);
-    plain_store_at(needs, i, need);
+    plain_store_at(needs, i, degree == 0u ? 0u : buckets_for(degree, slots, each, most));
 }

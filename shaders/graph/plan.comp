@@ -1,7 +1,7 @@
 // Computes the numbers of buckets that vertices should get: 0 if a vertex keeps its buckets.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "graph.glsl"
+#include "buckets.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -26,7 +26,7 @@ void main() {
     uint waiting = v.state & ~GRAPH_DELETED;
     if (mode != PLAN_HUBS && waiting != 0u) plain_store(address_add(at, GRAPH_STATE_AT), v.state & GRAPH_DELETED);
     uint edges = v.degree + (mode == PLAN_GROWING ? waiting : 0u);
-    uint right = edges <= slots ? 1u : min(uint(ceil(float(edges) / each)), most);
+    uint right = buckets_for(edges, slots, each, most);
     uint bound = v.buckets > ~0u / graph.most ? ~0u : v.buckets * graph.most;
     bool grows = edges > bound && right > v.buckets;
     bool fits = right > v.buckets ? edges > v.buckets * slots : right + (right >> 1) < v.buckets;

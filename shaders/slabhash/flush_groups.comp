@@ -7,6 +7,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_compact.glsl"
+#include "group.glsl"
 #include "invocation.glsl"
 
 layout(constant_id = 16) const uint SHARED = 1;   // 0: the pool has no other users
@@ -97,9 +98,7 @@ void main() {
                     uint slot, place = place_for(own, is, to, slot);
                     if (is && lane == tile_lane()) {
                         slab_write(to, slot, node, m);
-                        uint of_four = slab_next_place(own);
-                        if (place != own) slab_filter_pass(slab_at(own), own, stored);
-                        if (place == SLAB_OF_ALL) slab_filter_pass(slab_at(of_four), of_four, stored);
+                        group_pass_to(base, own, place, stored);
                     }
                 }
             }

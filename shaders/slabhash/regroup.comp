@@ -9,6 +9,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "rehash.glsl"
+#include "group.glsl"
 #include "invocation.glsl"
 
 // The place where the tile writes, in the list of the new bucket.
@@ -109,14 +110,8 @@ void main() {
                     if (rank >= done && rank < done + part) {
                         uint to = writer.filled + rank - done;
                         slab_write(writer.slab, to, node, m);
-                        // The bits of the slabs that come before.
-                        K stored = slab_lane_key(node, m);
-                        uint place_of_four = SLAB_OF_FOUR + (slab_hash_place(bucket) >> 2);
-                        if (place >= SLAB_OF_FOUR)
-                            slab_filter_pass(slab_hash_base(hash, bucket), slab_hash_place(bucket), stored);
-                        if (place == SLAB_LINKED)
-                            slab_filter_pass(address_at(slab_hash_base(hash, bucket & ~(SLAB_GROUP - 1u)),
-                                                        place_of_four, SLAB_SHIFT), place_of_four, stored);
+                        group_pass_to(slab_hash_base(hash, group << SLAB_GROUP_SHIFT), slab_hash_place(bucket), place,
+                                     slab_lane_key(node, m));
                     }
                     rank++;
                 }

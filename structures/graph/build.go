@@ -347,11 +347,7 @@ func (g *Graph) buildArcs(ctx context.Context, b *building) error {
 
 // stage records a kernel of a bulk build with that many invocations.
 func stage[P any](g *Graph, of recording.Spec[P], invocations int, push P) error {
-	k, err := of.Kernel(g.h.Kernels, g.h.Stream)
-	if err == nil {
-		k.Dispatch(g.h.Stream, groupsOf(invocations), push)
-	}
-	return err
+	return of.Dispatch(g.h.Kernels, g.h.Stream, groupsOf(invocations), push)
 }
 
 // countArcs finds the buckets that each vertex needs.

@@ -99,6 +99,15 @@ func (o Spec[P]) Kernel(k *Kernels, s *vk.Stream) (kernel *vk.Kernel[P], err err
 	return kernel, err
 }
 
+// Dispatch records the kernel, with that many workgroups.
+func (o Spec[P]) Dispatch(k *Kernels, s *vk.Stream, groups int, push P) error {
+	kernel, err := o.Kernel(k, s)
+	if err == nil {
+		kernel.Dispatch(s, groups, push)
+	}
+	return err
+}
+
 // Entry is a Spec in a Table.
 type Entry interface {
 	describe() (spec, reflect.Type)

@@ -225,11 +225,7 @@ func word(set bool) uint32 {
 
 // dispatch records a kernel.
 func dispatch[P any](w *workspace, of recording.Spec[P], groups int, push P) error {
-	k, err := of.Kernel(w.kernels, w.s)
-	if err == nil {
-		k.Dispatch(w.s, groups, push)
-	}
-	return err
+	return of.Dispatch(w.kernels, w.s, groups, push)
 }
 
 // dispatched tells a kernel which of several dispatches it is in (shaders/analytics/dispatches.glsl).

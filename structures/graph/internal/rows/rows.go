@@ -272,11 +272,7 @@ func (b *Builder) recordRows(sorted Sorted, a Arrays, width int) error {
 
 // dispatch records a kernel of this package with that many invocations.
 func dispatch[P any](b *Builder, of recording.Spec[P], invocations int, push P) error {
-	k, err := of.Kernel(b.kernels, b.s)
-	if err == nil {
-		k.Dispatch(b.s, groups(invocations), push)
-	}
-	return err
+	return of.Dispatch(b.kernels, b.s, groups(invocations), push)
 }
 
 func groups(n int) int { return (n + workgroup - 1) / workgroup }
