@@ -106,7 +106,8 @@ func TestSlowReaders(t *testing.T) {
 	require.Less(t, time.Since(began), 20*time.Second)
 	more := s.metric(t, "process_resident_memory_bytes") - before
 	t.Logf("%.0f MB more", more/1e6)
-	require.Less(t, more, 4e8, "20 answers of 30 clients are 2 GB")
+	// Answers share 256 MiB, and the collector begins when there is as much garbage again.
+	require.Less(t, more, 7e8, "20 answers of 30 clients are 2 GB")
 }
 
 // Ten thousand clients are served at a time, and leave nothing behind.

@@ -60,6 +60,7 @@ type greeting struct {
 	Name    string
 	Version byte     // of the log; before version 3: 0
 	Peers   []string // sorted
+	Shard   Shard    `json:",omitzero"`
 	Types   Types
 	Folder  string
 	Rejoin  bool `json:",omitempty"`
@@ -91,7 +92,7 @@ type members struct {
 func newMembers(o *Options, log *log) (*members, error) {
 	m := &members{log: log, dir: o.Dir, met: map[string]bool{}, behind: map[string]bool{},
 		open: map[net.Conn]string{}, own: greeting{Name: o.Name, Version: version,
-			Peers: slices.Sorted(slices.Values(o.Peers)), Types: o.Types}}
+			Peers: slices.Sorted(slices.Values(o.Peers)), Shard: o.Shard, Types: o.Types}}
 	m.warn = func(err error) { o.Log.Warn("another server is not spoken to", "error", err) }
 	folder, err := log.recall(folderKey)
 	if err != nil {
@@ -179,6 +180,8 @@ func (m *members) differs(other *greeting) error {
 		return &PeersError{other.Name, other.Peers, m.own.Peers}
 	case other.Version != m.own.Version:
 		return fmt.Errorf("%s: %w", other.Name, &VersionError{max(other.Version, 2)})
+	case other.Shard != m.own.Shard:
+		return &ShardError{other.Name, other.Shard, m.own.Shard}
 	case other.Types != m.own.Types:
 		return &TypesError{other.Types, m.own.Types}
 	case other.Name == m.own.Name || !slices.Contains(m.own.Peers, other.Name):
@@ -248,8 +251,8 @@ func (m *members) answer(c net.Conn) error {
 
 var errEarly = errors.New("not all servers have met yet")
 
-// ask introduces this member to another one, in so much time. Further errors: *PeersError, *VersionError, *TypesError
-// and *LostError, if they don't belong together.
+// ask introduces this member to another one, in so much time. Further errors: *PeersError, *VersionError, *ShardError,
+// *TypesError and *LostError, if they don't belong together.
 func (m *members) ask(c net.Conn, name string, timeout time.Duration) (ready bool, err error) {
 	_ = c.SetDeadline(time.Now().Add(timeout))
 	mine, err := m.greeting()
@@ -315,10 +318,11 @@ func (n *Node) greet(b *between) error {
 	for range missing {
 		var peers *PeersError
 		var other *VersionError
+		var shard *ShardError
 		var types *TypesError
 		var lost *LostError
-		if err := <-errs; errors.As(err, &peers) || errors.As(err, &other) || errors.As(err, &types) ||
-			errors.As(err, &lost) && lost.Name == n.o.Name {
+		if err := <-errs; errors.As(err, &peers) || errors.As(err, &other) || errors.As(err, &shard) ||
+			errors.As(err, &types) || errors.As(err, &lost) && lost.Name == n.o.Name {
 			refused = err
 		}
 	}

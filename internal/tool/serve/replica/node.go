@@ -35,6 +35,7 @@ type Options struct {
 	// Name is the address at which clients reach this member, and Peers has those of all. No Peers: there is only one.
 	Name  string
 	Peers []string
+	Shard Shard       // of the keys; the zero value: all
 	At    string      // the address at which this member listens for clients; that for peers has another port
 	TLS   *tls.Config // between members; nil: in the clear
 	// Rejoin says that this member has lost its folder and begins with an empty one, which all others must agree to.
@@ -163,7 +164,7 @@ type Node struct {
 
 // Open reads what the folder has and starts a member. A single one has then applied all that its log has; others may
 // know no leader yet. One that rejoins has met all others. Errors: *DamagedError, *StorageError, *TypesError,
-// *VersionError, *PeersError, *LostError, and those of the system and of the device.
+// *VersionError, *PeersError, *ShardError, *LostError, and those of the system and of the device.
 func Open(ctx context.Context, o Options) (*Node, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.clock == nil {
@@ -182,7 +183,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := guarded(log.path, func() error { return log.types(&o) }); err != nil {
+	if err := guarded(log.path, func() error { return cmp.Or(log.types(&o), log.shard(&o)) }); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	n := &Node{o: o, log: log, seed: newSeed(),
@@ -263,9 +264,6 @@ func (n *Node) start(ctx context.Context) error {
 	if err == nil {
 		err = n.checkPeers()
 	}
-	if err == nil { // a start that is refused leaves the folder's types as they are
-		err = n.log.Set(typesKey, []byte{byte(n.o.Types.Key), byte(n.o.Types.Value)})
-	}
 	if err == nil { // the others hear of a folder only if it may take part
 		err = n.begin(b)
 	}
@@ -322,6 +320,9 @@ func (n *Node) admitted(b *between) error {
 
 // bootstrap makes the list of members the first entry of the log if it has none. One that rejoins gets that of others.
 func (n *Node) bootstrap() error {
+	if err := n.log.remember(&n.o); err != nil { // no sooner: a start that is refused leaves the folder as it is
+		return err
+	}
 	var members raft.Configuration
 	for _, p := range n.o.Peers {
 		members.Servers = append(members.Servers,
