@@ -26,6 +26,7 @@ type serving struct {
 	data, listen, http string
 	node               string
 	peers              []string
+	shards             []string
 	key, value         keytype.Type
 	keyOfDir           bool // DIR says which, if it does
 	valueOfDir         bool
@@ -53,6 +54,9 @@ With --peers, several servers have the same dictionary: three go on if one fails
 five if two fail. Start each with the same list, and with its own address as
 --listen or --node. The first time, they wait for all of them. Servers talk to
 each other at their port plus 10000.
+
+With --shard, given once for each of several such clusters, or for single
+servers, each has a part of the keys, and clients of Redis Cluster find it.
 
 Commands: GET, SET, MGET, MSET, DEL, EXISTS, INCRBY, DECRBY, INCRBYFLOAT, EXPIRE,
 TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
@@ -84,6 +88,8 @@ says what is promised.`,
 	flags.StringVar(&s.data, "data", "", "`folder` of the log and the snapshots")
 	flags.StringVar(&s.listen, "listen", "localhost:6379", "`address` for clients: a port, or an address and a port")
 	flags.StringSliceVar(&s.peers, "peers", nil, "`addresses` of all servers, this one included")
+	flags.StringArrayVar(&s.shards, "shard", nil, "instead of --peers: `addresses` of the servers of a shard, one\n"+
+		"or 3 to 9; name all shards, on each server in the same order")
 	flags.StringVar(&s.node, "node", "", "the `address` among --peers that is this server's\n"+
 		"(default: that of --listen)")
 	flags.BoolVar(&s.rejoin, "rejoin", false, "this server has lost its folder and begins with an empty\n"+
@@ -112,6 +118,42 @@ says what is promised.`,
 	return c
 }
 
+// mostShards is a bound because each server asks each shard who leads it.
+const mostShards = 64
+
+// shard finds the shard of this server, called name, and makes its servers the peers.
+func (s *serving) shard(name string) (replica.Shard, error) {
+	own, seen := replica.Shard{}, map[string]bool{}
+	for i, list := range s.shards {
+		members := strings.Split(list, ",")
+		if n := len(members); n != 1 && (n < 3 || n > 9) {
+			return own, fmt.Errorf("--shard %s: one server or 3 to 9, not %d", list, n)
+		}
+		for _, m := range members {
+			if _, port, err := net.SplitHostPort(m); err != nil || port == "" {
+				return own, fmt.Errorf("--shard %s: %q is no address with a port", list, m)
+			}
+			if seen[m] {
+				return own, fmt.Errorf("--shard %s: %s is there twice", list, m)
+			}
+			seen[m] = true
+			if m == name {
+				own = replica.Shard{Number: uint16(i + 1), Of: uint16(len(s.shards))}
+			}
+		}
+		if s.o.Shards = append(s.o.Shards, members); own.Number == uint16(i+1) && len(members) > 1 {
+			s.peers = members
+		}
+	}
+	if len(s.shards) > 0 && own.Number == 0 {
+		return own, fmt.Errorf("%s is in no --shard: --node names this server", name)
+	}
+	if own.Number > 0 && len(s.peers) == 0 && (s.stale != 0 || s.rejoin) {
+		return own, errors.New("--rejoin and --stale are for shards of several servers")
+	}
+	return own, nil
+}
+
 // check returns an error if flags don't go together.
 func (s *serving) check() error {
 	switch {
@@ -119,8 +161,14 @@ func (s *serving) check() error {
 		return errors.New("it needs --data DIR")
 	case len(s.peers) > 0 && (len(s.peers) < 3 || len(s.peers) > 9):
 		return fmt.Errorf("--peers: 3 to 9 servers, not %d", len(s.peers))
-	case len(s.peers) == 0 && (s.node != "" || s.stale != 0 || s.ca != "" || s.rejoin):
-		return errors.New("--node, --rejoin, --stale and --tls-ca are for --peers")
+	case len(s.peers) > 0 && len(s.shards) > 0:
+		return errors.New("--peers and --shard exclude each other")
+	case len(s.shards) == 1 || len(s.shards) > mostShards:
+		return fmt.Errorf("--shard: 2 to %d times, not %d", mostShards, len(s.shards))
+	case len(s.peers)+len(s.shards) == 0 && (s.node != "" || s.stale != 0 || s.ca != "" || s.rejoin):
+		return errors.New("--node, --rejoin, --stale and --tls-ca are for --peers and --shard")
+	case len(s.shards) > 0 && s.cert != "" && s.ca == "":
+		return errors.New("--shard: with --tls-cert, servers need --tls-ca to trust those of other shards")
 	case (s.cert == "") != (s.certKey == ""), s.ca != "" && s.cert == "":
 		return errors.New("--tls-cert and --tls-key go together, and --tls-ca needs both")
 	case s.stale < 0 || s.stale > 0 && s.stale < 100*time.Millisecond:
@@ -188,6 +236,11 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	if err != nil {
 		return err
 	}
+	name := cmp.Or(s.node, at)
+	shard, err := s.shard(name)
+	if err != nil {
+		return err
+	}
 	if _, err := listenable("", at, s.anyone || s.ca != "" || len(s.peers) == 0); err != nil {
 		return fmt.Errorf("--peers: other machines could change the data through the peers' port of %s, which asks "+
 			"for no password (--tls-ca lets peers alone in, --anyone all)", at)
@@ -206,9 +259,9 @@ func (s *serving) run(ctx context.Context, g *global) error {
 		level = slog.LevelWarn
 	}
 	s.o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: level}))
-	s.o.Version = "vkds " + version()
+	s.o.Version, s.o.Between = "vkds "+version(), peers
 	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, KeyOfDir: s.keyOfDir,
-		ValueOfDir: s.valueOfDir, Name: cmp.Or(s.node, at), Peers: s.peers, At: at, TLS: peers, Stale: s.stale,
+		ValueOfDir: s.valueOfDir, Name: name, Peers: s.peers, Shard: shard, At: at, TLS: peers, Stale: s.stale,
 		MaxKeys: s.maxKeys, Rejoin: s.rejoin, Changes: s.changes}
 	if !g.onHost() {
 		if r.Device, err = g.openGPU(); err != nil {

@@ -82,6 +82,19 @@ type server struct {
 }
 
 func (s *server) start(t *testing.T) {
+	out := s.run(t)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		text, _ := os.ReadFile(s.log.Name())
+		t.Fatalf("%v: %s", err, text)
+	}
+	_, at, _ := strings.Cut(line, "://")
+	require.Equal(t, cmp.Or(s.listen, s.address)+"\n", at)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+}
+
+// run starts the process, which may end by itself.
+func (s *server) run(t *testing.T) (out io.Reader) {
 	listen := cmp.Or(s.listen, s.address)
 	arguments := []string{"serve", "--data", s.dir, "--listen", listen, "--device", "none"}
 	if s.listen != "" {
@@ -99,14 +112,7 @@ func (s *server) start(t *testing.T) {
 	out, err := s.cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, s.cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		text, _ := os.ReadFile(s.log.Name())
-		t.Fatalf("%v: %s", err, text)
-	}
-	_, at, _ := strings.Cut(line, "://")
-	require.Equal(t, listen+"\n", at)
-	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return out
 }
 
 func (s *server) kill() {
@@ -374,13 +380,16 @@ func linearizable(t *testing.T, all []*server, round int, during func()) {
 }
 
 // takeover checks that some of the servers have a leader soon.
-func takeover(t *testing.T, all []*server) {
+func takeover(t *testing.T, all []*server) { takeoverOf(t, all, "-1") }
+
+// takeoverOf is takeover with the key that is written.
+func takeoverOf(t *testing.T, all []*server, key string) {
 	c := newClient(all)
 	defer c.close()
 	began := time.Now()
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second) // or a cluster that doesn't go on would hang the test
 	defer stop()
-	for done := false; !done; _, done = c.do(ctx, "SET", -1, 1) { // its outcome may be unknown
+	for done := false; !done; _, done = c.do(ctx, "SET", key, 1) { // its outcome may be unknown
 		require.Less(t, time.Since(began), 5*time.Second, "the takeover")
 	}
 	require.Less(t, time.Since(began), 5*time.Second, "the takeover")

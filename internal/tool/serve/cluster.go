@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,8 +14,21 @@ import (
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
-// slots is the number of parts into which clients of a cluster divide keys. The leader has all of them.
+// slots is the number of parts into which clients of a cluster divide keys. Each shard has a range of them.
 const slots = 16384
+
+// crcs has the CRC-16/XMODEM of each byte.
+var crcs = func() (of [256]uint16) {
+	for b := range of {
+		crc := uint16(b) << 8
+		for range 8 {
+			carry := crc >> 15
+			crc = crc<<1 ^ carry*0x1021
+		}
+		of[b] = crc
+	}
+	return of
+}()
 
 // slotOf returns the slot of a key: CRC-16/XMODEM of it, or of what is between its first braces if that is not empty.
 func slotOf(key []byte) int {
@@ -25,11 +39,7 @@ func slotOf(key []byte) int {
 	}
 	crc := uint16(0)
 	for _, b := range key {
-		crc ^= uint16(b) << 8
-		for range 8 {
-			carry := crc >> 15
-			crc = crc<<1 ^ carry*0x1021
-		}
+		crc = crc<<8 ^ crcs[byte(crc>>8)^b]
 	}
 	return int(crc % slots)
 }
@@ -46,18 +56,28 @@ func endpoint(member string) (host string, port int64) {
 	return host, port
 }
 
-// members returns the leader and the others. ok is false if no leader is known.
-func (s *Server) members() (leader string, others []string, ok bool) {
-	leader, self := s.node.Leader()
-	if self {
-		leader = s.config.Name
-	}
-	for _, p := range s.config.Peers {
-		if p != leader {
-			others = append(others, p)
+// led is a shard with its leader. The leader is "" if none is known.
+type led struct {
+	*shard
+	leader string
+	others []string
+}
+
+// led returns all shards. ok is false if this server's own has no leader that is known.
+func (s *Server) led() (all []led, ok bool) {
+	for i, x := range s.shards {
+		leader := *x.leader.Load()
+		if i == s.own {
+			var self bool
+			if leader, self = s.node.Leader(); self {
+				leader = s.config.Name
+			}
+			ok = leader != ""
 		}
+		others := slices.DeleteFunc(slices.Clone(x.members), func(m string) bool { return m == leader })
+		all = append(all, led{x, leader, others})
 	}
-	return leader, others, leader != ""
+	return all, ok
 }
 
 func (c *conn) cluster(args [][]byte) {
@@ -67,7 +87,7 @@ func (c *conn) cluster(args [][]byte) {
 		c.fail("ERR This instance has cluster support disabled")
 		return
 	}
-	leader, others, ok := c.s.members()
+	all, ok := c.s.led()
 	switch {
 	case sub == "MYID":
 		c.strings(idOf(c.s.config.Name))
@@ -76,54 +96,67 @@ func (c *conn) cluster(args [][]byte) {
 	case sub == "INFO":
 		c.clusterInfo(ok)
 	case sub == "NODES":
-		c.clusterNodes(leader, ok)
+		c.clusterNodes(all)
 	case sub != "SLOTS" && sub != "SHARDS":
 		c.fail("ERR unknown subcommand or wrong number of arguments for 'cluster|%.32s'", args[0])
 	case !ok:
 		c.fail("CLUSTERDOWN no leader is known")
 	case sub == "SLOTS":
-		c.clusterSlots(leader, others)
+		c.out = redcon.AppendArray(c.out, len(all))
+		for _, x := range all {
+			c.clusterSlots(x)
+		}
 	default:
-		c.clusterShards(leader, others)
+		c.out = redcon.AppendArray(c.out, len(all))
+		for _, x := range all {
+			c.clusterShard(x)
+		}
 	}
 }
 
 func (c *conn) clusterInfo(ok bool) {
-	state, assigned := "ok", slots
+	state, assigned, nodes := "ok", slots, 0
 	if !ok {
-		state, assigned = "fail", 0
+		first, last := c.s.shards[c.s.own].slots()
+		state, assigned = "fail", slots-(last-first+1)
+	}
+	for _, x := range c.s.shards {
+		nodes += len(x.members)
 	}
 	c.strings(fmt.Sprintf("cluster_enabled:1\r\ncluster_state:%s\r\ncluster_slots_assigned:%d\r\n"+
-		"cluster_slots_ok:%[2]d\r\ncluster_known_nodes:%d\r\ncluster_size:1\r\ncluster_current_epoch:%d\r\n", state,
-		assigned, len(c.s.config.Peers), c.s.node.Status().Term))
+		"cluster_slots_ok:%[2]d\r\ncluster_known_nodes:%d\r\ncluster_size:%d\r\ncluster_current_epoch:%d\r\n", state,
+		assigned, nodes, len(c.s.shards), c.s.node.Status().Term))
 }
 
-func (c *conn) clusterNodes(leader string, ok bool) {
+func (c *conn) clusterNodes(all []led) {
 	var b strings.Builder
 	term := c.s.node.Status().Term
-	for _, p := range c.s.config.Peers {
-		flags, of, range_ := "slave", idOf(leader), ""
-		if !ok {
-			of = "-"
+	for _, x := range all {
+		first, last := x.slots()
+		for _, p := range x.members {
+			flags, of, range_ := "slave", idOf(x.leader), ""
+			if x.leader == "" {
+				of = "-"
+			}
+			if p == x.leader {
+				flags, of, range_ = "master", "-", fmt.Sprintf(" %d-%d", first, last)
+			}
+			if p == c.s.config.Name {
+				flags = "myself," + flags
+			}
+			_, port := endpoint(p)
+			fmt.Fprintf(&b, "%s %s@%d %s %s 0 0 %d connected%s\n", idOf(p), p, port+replica.PortsApart, flags, of, term,
+				range_)
 		}
-		if ok && p == leader {
-			flags, of, range_ = "master", "-", fmt.Sprintf(" 0-%d", slots-1)
-		}
-		if p == c.s.config.Name {
-			flags = "myself," + flags
-		}
-		_, port := endpoint(p)
-		fmt.Fprintf(&b, "%s %s@%d %s %s 0 0 %d connected%s\n", idOf(p), p, port+replica.PortsApart, flags, of, term,
-			range_)
 	}
 	c.strings(b.String())
 }
 
-func (c *conn) clusterSlots(leader string, others []string) {
-	c.out = redcon.AppendArray(c.out, 1)
-	c.out = redcon.AppendArray(c.out, 3+len(others))
-	c.out = redcon.AppendInt(redcon.AppendInt(c.out, 0), slots-1)
-	for _, p := range append([]string{leader}, others...) {
+func (c *conn) clusterSlots(x led) {
+	first, last := x.slots()
+	c.out = redcon.AppendArray(c.out, 3+len(x.others))
+	c.out = redcon.AppendInt(redcon.AppendInt(c.out, int64(first)), int64(last))
+	for _, p := range append([]string{x.leader}, x.others...) {
 		host, port := endpoint(p)
 		c.out = redcon.AppendArray(c.out, 3)
 		c.out = redcon.AppendBulkString(c.out, host)
@@ -132,20 +165,20 @@ func (c *conn) clusterSlots(leader string, others []string) {
 	}
 }
 
-func (c *conn) clusterShards(leader string, others []string) {
-	c.out = redcon.AppendArray(c.out, 1)
+func (c *conn) clusterShard(x led) {
+	first, last := x.slots()
 	c.mapOf(2)
 	c.strings("slots")
 	c.out = redcon.AppendArray(c.out, 2)
-	c.out = redcon.AppendInt(redcon.AppendInt(c.out, 0), slots-1)
+	c.out = redcon.AppendInt(redcon.AppendInt(c.out, int64(first)), int64(last))
 	c.strings("nodes")
-	c.out = redcon.AppendArray(c.out, 1+len(others))
+	c.out = redcon.AppendArray(c.out, 1+len(x.others))
 	name := "port"
 	if c.s.o.TLS {
 		name = "tls-port"
 	}
 	applied := int64(c.s.node.Status().Done)
-	for i, p := range append([]string{leader}, others...) {
+	for i, p := range append([]string{x.leader}, x.others...) {
 		role := "master"
 		if i > 0 {
 			role = "replica"

@@ -61,9 +61,9 @@ func init() {
 		{name: "SCAN", arity: -2, flags: scans, do: (*conn).scan},
 		{name: "DBSIZE", arity: 1, flags: reads, do: (*conn).size},
 		{name: "VK.RANGE", arity: -3, flags: scans, do: (*conn).keyRange},
-		{name: "VK.COUNT", arity: 3, flags: scans, do: (*conn).countRange},
-		{name: "VK.FLOOR", arity: 2, flags: reads, first: 1, last: 1, step: 1, do: (*conn).floor},
-		{name: "VK.CEIL", arity: 2, flags: reads, first: 1, last: 1, step: 1, do: (*conn).ceil},
+		{name: "VK.COUNT", arity: -3, flags: scans, do: (*conn).countRange},
+		{name: "VK.FLOOR", arity: -2, flags: reads, first: 1, last: 1, step: 1, do: (*conn).floor},
+		{name: "VK.CEIL", arity: -2, flags: reads, first: 1, last: 1, step: 1, do: (*conn).ceil},
 		{name: "VK.TOP", arity: -2, flags: scans, do: (*conn).top},
 		{name: "VK.CHANGES", arity: -2, flags: scans, do: (*conn).changes},
 		{name: "VK.SNAPSHOT", arity: 2, flags: scans, do: (*conn).snapshot},
@@ -111,6 +111,7 @@ func (c *conn) do(args [][]byte) {
 		c.fail("NOAUTH Authentication required.")
 	default:
 		c.s.metrics.commands[x.index].Inc()
+		c.here = false
 		if len(args) <= mostOps || x.first == 0 { // those without keys may wait for the client
 			x.do(c, args[1:])
 			return
@@ -180,7 +181,7 @@ func integer(text []byte) (int64, error) {
 func (c *conn) key(text []byte) (uint64, bool) { return c.word("key", c.s.config.Types.Key, text) }
 
 func (c *conn) get(args [][]byte) {
-	if key, ok := c.key(args[0]); ok {
+	if key, ok := c.own(args[0]); ok {
 		c.ask(asValue, replica.Op{Key: key})
 	}
 }
@@ -193,7 +194,7 @@ func (c *conn) del(args [][]byte)    { c.each(asFound, replica.Delete, args) }
 func (c *conn) each(f form, kind replica.Kind, keys [][]byte) {
 	ops := make([]replica.Op, len(keys))
 	for i, text := range keys {
-		key, ok := c.key(text)
+		key, ok := c.own(text)
 		if !ok {
 			return
 		}
@@ -204,7 +205,7 @@ func (c *conn) each(f form, kind replica.Kind, keys [][]byte) {
 
 func ttl(f form) func(*conn, [][]byte) {
 	return func(c *conn, args [][]byte) {
-		if key, ok := c.key(args[0]); ok {
+		if key, ok := c.own(args[0]); ok {
 			c.ask(f, replica.Op{Key: key})
 		}
 	}
@@ -212,7 +213,7 @@ func ttl(f form) func(*conn, [][]byte) {
 
 func (c *conn) pairOf(args [][]byte) (op replica.Op, ok bool) {
 	op.Kind = replica.Set
-	if op.Key, ok = c.key(args[0]); ok {
+	if op.Key, ok = c.own(args[0]); ok {
 		op.Value, ok = c.word("value", c.s.config.Types.Value, args[1])
 	}
 	return op, ok
@@ -313,7 +314,7 @@ func add(sign int64) func(*conn, [][]byte) {
 			c.fail("ERR values are of type %v, which has no INCRBY (INCRBYFLOAT is for f32 and f64)", t)
 			return
 		}
-		if key, ok := c.key(args[0]); ok {
+		if key, ok := c.own(args[0]); ok {
 			c.ask(asSum, replica.Op{Kind: replica.Add, Key: key, Value: uint64(sign * by)})
 		}
 	}
@@ -329,7 +330,7 @@ func (c *conn) addFloat(args [][]byte) {
 		c.fail("ERR values are of type %v, which has no INCRBYFLOAT", t)
 		return
 	}
-	if key, ok := c.key(args[0]); ok {
+	if key, ok := c.own(args[0]); ok {
 		c.ask(asFloat, replica.Op{Kind: replica.AddFloat, Key: key, Value: math.Float64bits(by)})
 	}
 }
@@ -341,14 +342,14 @@ func expire(unit int64, absolute bool) func(*conn, [][]byte) {
 		if !ok {
 			return
 		}
-		if key, ok := c.key(args[0]); ok {
+		if key, ok := c.own(args[0]); ok {
 			c.ask(asDone, replica.Op{Kind: replica.Expire, Key: key, Deadline: at})
 		}
 	}
 }
 
 func (c *conn) persist(args [][]byte) {
-	if key, ok := c.key(args[0]); ok {
+	if key, ok := c.own(args[0]); ok {
 		c.ask(asDone, replica.Op{Kind: replica.Persist, Key: key})
 	}
 }

@@ -47,6 +47,7 @@ type conn struct {
 	text []byte // a value that is about to be sent
 
 	large   bool // it has one of the places of those who do large commands
+	here    bool // this server's shard has a key of the command
 	crowded bool // an answer found no room; the others that were asked for with it don't wait
 
 	// What was asked and not yet answered: operations with their replies, or queries. Not both.
@@ -430,11 +431,12 @@ func (c *conn) refuse(err error, key []byte) {
 	var unknown *replica.UnknownError
 	var gone *replica.GoneError
 	var ahead *replica.AheadError
+	var unreached *unreachedError
 	text := "ERR " + err.Error()
 	switch {
 	case errors.As(err, &not) && not.Leader != "":
 		text = fmt.Sprintf("MOVED %d %s", slotOf(key), not.Leader)
-	case errors.As(err, &not), errors.Is(err, replica.ErrClosed):
+	case errors.As(err, &not), errors.Is(err, replica.ErrClosed), errors.As(err, &unreached):
 		text = "CLUSTERDOWN " + err.Error()
 	case errors.As(err, &full):
 		text = "OOM " + err.Error()

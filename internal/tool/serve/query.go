@@ -46,12 +46,14 @@ type query struct {
 	lo, hi  uint64
 	limit   int    // pairs of a range; 0: all
 	scan    bool   // SCAN
+	all     bool   // of all shards
 	pattern string // of SCAN; "": all keys
 
 	keys, values []uint64
 	records      []replica.Record // what of them is text
 	n            uint64           // the number of keys
 	found        bool
+	err          error // of another shard
 }
 
 // question puts a query among those that are answered together.
@@ -130,6 +132,11 @@ func (c *conn) rangeOf(kind structures.Kind, args [][]byte) (q query, ok bool) {
 }
 
 func (c *conn) keyRange(args [][]byte) {
+	args, all := c.everywhere(args)
+	if len(args) < 2 {
+		c.fail("ERR syntax error")
+		return
+	}
 	q, ok := c.rangeOf(structures.FindRange, args)
 	if !ok {
 		return
@@ -146,11 +153,18 @@ func (c *conn) keyRange(args [][]byte) {
 		c.fail("ERR syntax error")
 		return
 	}
+	q.all = all
 	c.question(q)
 }
 
 func (c *conn) countRange(args [][]byte) {
+	args, all := c.everywhere(args)
+	if len(args) != 2 {
+		c.fail("ERR syntax error")
+		return
+	}
 	if q, ok := c.rangeOf(structures.CountRange, args); ok {
+		q.all = all
 		c.question(q)
 	}
 }
@@ -159,11 +173,16 @@ func (c *conn) floor(args [][]byte) { c.neighbor(structures.FindFloor, args) }
 func (c *conn) ceil(args [][]byte)  { c.neighbor(structures.FindCeil, args) }
 
 func (c *conn) neighbor(kind structures.Kind, args [][]byte) {
-	if !c.ordered() {
+	args, all := c.everywhere(args)
+	switch {
+	case len(args) != 1:
+		c.fail("ERR syntax error")
+		return
+	case !c.ordered():
 		return
 	}
 	if key, ok := c.key(args[0]); ok {
-		c.question(query{kind: kind, lo: key})
+		c.question(query{kind: kind, lo: key, all: all})
 	}
 }
 
@@ -212,11 +231,16 @@ func (c *conn) answerSome(all []query) int {
 				}
 			})
 		}
+		if err == nil {
+			if err = c.s.gather(c.s.scanning, all, &r); err != nil {
+				drop(all)
+			}
+		}
 		if err == errFull {
 			continue
 		}
 		for i := range all {
-			if err = cmp.Or(err, stopping(c.s.scanning)); err != nil {
+			if err := cmp.Or(err, stopping(c.s.scanning), all[i].err); err != nil {
 				c.refuse(err, nil)
 			} else {
 				c.answer(&all[i])
@@ -246,10 +270,7 @@ func (c *conn) find(ctx context.Context, v replica.View, all []query, r *room) e
 		if q.records = v.Records(q.keys); q.scan {
 			q.cut(c.s.config.Types.Key == keytype.Text)
 		}
-		bytes += pairBytes * int64(len(q.keys))
-		for _, x := range q.records[:min(len(q.records), len(q.keys))] {
-			bytes += int64(len(x.Key) + len(x.Value))
-		}
+		bytes += q.bytes()
 	}
 	if !r.fits(bytes) {
 		return errFull
@@ -442,6 +463,11 @@ func (c *conn) alone(f func(context.Context, replica.Snapshot) error) error {
 
 // top lists the pairs with the greatest values, or the least.
 func (c *conn) top(args [][]byte) {
+	args, all := c.everywhere(args)
+	if len(args) == 0 {
+		c.fail("ERR syntax error")
+		return
+	}
 	n, err := strconv.ParseUint(string(args[0]), 10, 32)
 	least := len(args) == 2 && strings.EqualFold(string(args[1]), "LEAST")
 	switch {
@@ -463,7 +489,7 @@ func (c *conn) top(args [][]byte) {
 		c.refuse(err, nil)
 		return
 	}
-	var records []replica.Record
+	var list []ranked
 	err = c.alone(func(ctx context.Context, x replica.Snapshot) error {
 		for pairs, err := range x.Chunks(ctx) {
 			if err != nil {
@@ -473,24 +499,30 @@ func (c *conn) top(args [][]byte) {
 				best.offer(int(n), structures.Pair[uint64, uint64]{Key: k, Value: pairs.Values[i]})
 			}
 		}
-		slices.SortFunc(best.pairs, best.compare)
-		bytes := pairBytes * int64(n)
 		for _, p := range best.pairs {
-			records = append(records, x.Record(p.Key))
-			bytes += int64(len(records[len(records)-1].Key))
-		}
-		if !room.fits(bytes) { // others would wait for it while it waits and reads all pairs again
-			return errRoom
+			list = append(list, ranked{p, x.Record(p.Key)})
 		}
 		return nil
 	})
+	if err == nil && all {
+		list, err = c.s.gatherTop(c.s.scanning, list, args)
+	}
+	slices.SortFunc(list, func(a, b ranked) int { return best.compare(a.Pair, b.Pair) })
+	list = list[:min(len(list), int(n))]
+	bytes := pairBytes * int64(n)
+	for _, x := range list {
+		bytes += int64(len(x.Record.Key))
+	}
+	if err == nil && !room.fits(bytes) { // others would wait for it while it waits and reads all pairs again
+		err = errRoom
+	}
 	if err != nil {
 		c.refuse(err, nil)
 		return
 	}
-	c.out = redcon.AppendArray(c.out, 2*len(best.pairs))
-	for i, p := range best.pairs {
-		c.pair(p.Key, p.Value, records[i])
+	c.out = redcon.AppendArray(c.out, 2*len(list))
+	for _, x := range list {
+		c.pair(x.Pair.Key, x.Pair.Value, x.Record)
 		c.sendLarge()
 	}
 }
@@ -548,6 +580,12 @@ func (c *conn) changes(args [][]byte) {
 		}
 		c.sendLarge()
 	}
+}
+
+// ranked is a pair of a ranking, with its key if that is text.
+type ranked struct {
+	structures.Pair[uint64, uint64]
+	replica.Record
 }
 
 // ranking is a heap of the best pairs, the worst of them first.

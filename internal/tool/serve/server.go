@@ -25,6 +25,8 @@ type Options struct {
 	Idle       time.Duration // how long a connection may be without commands; 0: for ever
 	Version    string        // what INFO calls the program
 	TLS        bool          // clients speak it: what CLUSTER SHARDS calls ports
+	Shards     [][]string    // the members of all shards, this server's own included; none: there is one shard
+	Between    *tls.Config   // of connections to other shards; nil: in the clear
 	Log        *slog.Logger
 
 	// stalled is how long a client may take to log in, to send a command, or to take a part of the answers. It is less
@@ -46,15 +48,18 @@ type Server struct {
 	config  replica.Options
 	metrics *metrics
 	started time.Time
+	shards  []*shard
+	own     int // the shard of this server
 
 	stopping atomic.Bool
-	scanning context.Context // of those who read all pairs, or wait for room; ended by cancel
+	scanning context.Context // of those who read all pairs, wait for room or ask other shards; ended by cancel
 	cancel   context.CancelFunc
 	clients  atomic.Int64
 	lastID   atomic.Int64
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
 	served   sync.WaitGroup
+	learned  sync.WaitGroup
 	scans    chan struct{} // has room for those who read all pairs
 	// Over all connections, memory has a bound by these: large has room for those who do large commands, and held for
 	// the bytes of answers.
@@ -70,12 +75,14 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
 		scans: make(chan struct{}, 1), large: make(chan struct{}, 2), held: semaphore.NewWeighted(mostHeld)}
 	r.Log, r.OnEntry = o.Log, s.metrics.entry
+	s.shards, s.own = newShards(&o, r.Name, r.Peers)
 	var err error
 	if s.node, err = replica.Open(ctx, r); err != nil {
 		return nil, err
 	}
 	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
+	s.learned.Go(func() { s.learnLeaders(s.scanning) })
 	s.metrics.watch(s)
 	return s, nil
 }
@@ -146,7 +153,10 @@ func (s *Server) take(n net.Conn) {
 func (s *Server) Close() error {
 	s.stopping.Store(true)
 	s.each(func(c *conn) { _ = c.net.SetReadDeadline(time.Now()) })
-	defer s.cancel()
+	defer func() {
+		s.cancel()
+		s.learned.Wait()
+	}()
 	done := make(chan struct{})
 	go func() {
 		s.served.Wait()

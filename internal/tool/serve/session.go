@@ -140,7 +140,8 @@ func (c *conn) strings(texts ...string) {
 	}
 }
 
-func (s *Server) clustered() bool { return len(s.config.Peers) > 1 }
+// clustered reports whether there are other servers with this dictionary.
+func (s *Server) clustered() bool { return len(s.config.Peers) > 1 || len(s.shards) > 1 }
 
 func (s *Server) mode() string {
 	if s.clustered() {
@@ -248,7 +249,7 @@ func (c *conn) info([][]byte) {
 	section("Replication", "role", role, "master_link_status", link, "vkds_leader", x.Leader, "vkds_term", x.Term,
 		"vkds_members", x.Members, "vkds_log_stored", x.Stored, "vkds_log_applied", x.Done,
 		"vkds_age_ms", strconv.FormatInt(x.Age.Milliseconds(), 10))
-	section("Cluster", "cluster_enabled", yes[c.s.clustered()])
+	section("Cluster", "cluster_enabled", yes[c.s.clustered()], "vkds_shard", c.s.shards[c.s.own])
 	b.WriteString("# Keyspace\r\n")
 	if x.Keys > 0 {
 		fmt.Fprintf(&b, "db0:keys=%d\r\n", x.Keys)

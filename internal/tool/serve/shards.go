@@ -1,0 +1,181 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Several clusters may keep one dictionary: each is a shard, with a range of the slots. A client goes to the shard of
+// its key. A server knows the members of all shards from its flags, and asks those of the others who leads there.
+
+const (
+	// learnEvery is the time between questions to a shard about its leader. A client that is sent to an old leader is
+	// sent on by it.
+	learnEvery = 500 * time.Millisecond
+	// answerWithin is how long another shard may take to answer.
+	answerWithin = 10 * time.Second
+)
+
+// shard is a cluster that keeps a part of the keys.
+type shard struct {
+	number, of int // the first one is 0
+	members    []string
+	leader     atomic.Pointer[string] // the last known one, or the first member
+
+	clients map[string]*redis.Client // by member; nil: this server's own shard
+	said    string                   // the last warning
+}
+
+// slots returns the first and the last slot of a shard.
+func (x *shard) slots() (first, last int) {
+	return (x.number*slots + x.of - 1) / x.of, ((x.number+1)*slots+x.of-1)/x.of - 1
+}
+
+func (x *shard) String() string { return fmt.Sprintf("shard %d of %d", x.number+1, x.of) }
+
+// newShards returns all shards, and which of them is the server's own.
+func newShards(o *Options, name string, peers []string) (all []*shard, own int) {
+	lists := o.Shards
+	if len(lists) == 0 {
+		if len(peers) == 0 {
+			peers = []string{name}
+		}
+		lists = [][]string{peers}
+	}
+	for i, members := range lists {
+		x := &shard{number: i, of: len(lists), members: members}
+		x.leader.Store(&members[0])
+		if slices.Contains(members, name) {
+			own = i
+		} else {
+			redis.SetLogger(unlogged{})
+			x.clients = map[string]*redis.Client{}
+			for _, m := range members {
+				x.clients[m] = client(m, o.Password, o.Between)
+			}
+		}
+		all = append(all, x)
+	}
+	return all, own
+}
+
+// unlogged is for a library that logs each connection that fails: learnLeaders says it once.
+type unlogged struct{}
+
+func (unlogged) Printf(context.Context, string, ...any) {}
+
+func client(address, password string, c *tls.Config) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: address, Password: password, TLSConfig: c, Protocol: 2, PoolSize: 4,
+		MaxRetries: -1, DialerRetries: 1, DialTimeout: time.Second, ReadTimeout: answerWithin,
+		DisableIdentity: true, ContextTimeoutEnabled: true})
+}
+
+func (x *shard) close() {
+	for _, c := range x.clients {
+		_ = c.Close()
+	}
+}
+
+// learnLeaders keeps the leaders of other shards up to date until the context ends.
+func (s *Server) learnLeaders(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, x := range s.shards {
+		if x.clients == nil {
+			continue
+		}
+		all.Go(func() {
+			defer x.close()
+			for ctx.Err() == nil {
+				err := x.learn(ctx)
+				if text := fmt.Sprint(err); err != nil && text != x.said && ctx.Err() == nil {
+					s.o.Log.Warn("a shard is not reached", "shard", x, "error", err)
+					x.said = text
+				} else if err == nil && x.said != "" {
+					s.o.Log.Info("a shard is reached again", "shard", x, "leader", *x.leader.Load())
+					x.said = ""
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(learnEvery):
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// learn asks the members of another shard who leads it, first the one that did.
+func (x *shard) learn(ctx context.Context) (err error) {
+	first := slices.Index(x.members, *x.leader.Load())
+	for i := range x.members {
+		m := x.members[(first+i)%len(x.members)]
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		nodes, failed := x.clients[m].ClusterNodes(ctx).Result()
+		cancel()
+		if failed == nil {
+			var leader string
+			if leader, failed = x.leaderOf(nodes); failed == nil {
+				x.leader.Store(&leader)
+				return nil
+			}
+		}
+		err = cmp.Or(err, fmt.Errorf("%s: %w", m, failed))
+	}
+	return err
+}
+
+var errNoLeader = errors.New("it knows no leader")
+
+// leaderOf finds the leader of a shard in what a member of it answers to CLUSTER NODES.
+func (x *shard) leaderOf(nodes string) (string, error) {
+	first, last := x.slots()
+	for line := range strings.Lines(nodes) {
+		f := strings.Fields(line)
+		if len(f) < 9 || !strings.Contains(f[2], "master") {
+			continue
+		}
+		address, _, _ := strings.Cut(f[1], "@")
+		switch {
+		case !slices.Contains(x.members, address):
+		case f[8] != fmt.Sprintf("%d-%d", first, last):
+			return "", fmt.Errorf("it has the slots %s and not %d-%d: its --shard are others", f[8], first, last)
+		default:
+			return address, nil
+		}
+	}
+	return "", errNoLeader
+}
+
+// shardOf returns the shard of a slot.
+func (s *Server) shardOf(slot int) *shard { return s.shards[slot*len(s.shards)/slots] }
+
+// own parses the key of an operation. If another shard has it, own answers where. Keys have the slots of their own
+// texts: 007 is where 7 is.
+func (c *conn) own(text []byte) (uint64, bool) {
+	word, ok := c.key(text)
+	if !ok || len(c.s.shards) == 1 {
+		return word, ok
+	}
+	slot := slotOf(c.keyText(word))
+	x := c.s.shardOf(slot)
+	switch {
+	case x.clients == nil:
+		c.here = true
+		return word, true
+	case c.here:
+		c.fail("CROSSSLOT the keys are of several shards")
+	default:
+		c.fail("MOVED %d %s", slot, *x.leader.Load())
+	}
+	return 0, false
+}
