@@ -24,15 +24,23 @@ type pipelineCache struct {
 // because drivers do not check their data.
 const cacheMagic = "vkds pipeline cache 1\n"
 
-func (c *pipelineCache) init(d *Device, folder string) error {
-	if folder == "" {
+// cacheFolder returns the folder that Options.CacheDir means, "" if there is none.
+func cacheFolder(option string) string {
+	switch option {
+	case "none":
+		return ""
+	case "":
 		if user, err := os.UserCacheDir(); err == nil {
-			folder = filepath.Join(user, "vkds")
+			return filepath.Join(user, "vkds")
 		}
 	}
+	return option
+}
+
+func (c *pipelineCache) init(d *Device) error {
 	var data []byte
-	if folder != "none" && folder != "" {
-		c.path = filepath.Join(folder, fmt.Sprintf("pipelines-%04x-%04x-%x.bin", d.about.Vendor, d.about.Device,
+	if d.folder != "" {
+		c.path = filepath.Join(d.folder, fmt.Sprintf("pipelines-%04x-%04x-%x.bin", d.about.Vendor, d.about.Device,
 			d.about.CacheUUID))
 		data = readCache(c.path, d.about.Vendor, d.about.Device, d.about.CacheUUID)
 	}
@@ -67,7 +75,8 @@ func (c *pipelineCache) close(d *Device) {
 	}
 	if c.path != "" && !d.lost.Load() {
 		if data := d.native.CacheData(c.handle); len(data) > 0 && sha256.Sum256(data) != c.loaded {
-			if err := writeCache(c.path, data); err != nil {
+			sum := sha256.Sum256(data)
+			if err := replaceFile(c.path, []byte(cacheMagic), sum[:], data); err != nil {
 				d.log.Warn("pipeline cache not written", "err", err)
 			}
 		}
@@ -76,9 +85,9 @@ func (c *pipelineCache) close(d *Device) {
 	c.handle = 0
 }
 
-// writeCache replaces the file atomically: a process that reads or writes it at the same time sees the old file or a
-// new one.
-func writeCache(path string, data []byte) error {
+// replaceFile replaces a file atomically: a process that reads or writes it at the same time sees the old file or a new
+// one.
+func replaceFile(path string, parts ...[]byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -87,8 +96,7 @@ func writeCache(path string, data []byte) error {
 		return err
 	}
 	defer os.Remove(file.Name())
-	sum := sha256.Sum256(data)
-	_, err = file.Write(append(append([]byte(cacheMagic), sum[:]...), data...))
+	_, err = file.Write(bytes.Join(parts, nil))
 	if closing := file.Close(); err == nil {
 		err = closing
 	}

@@ -26,11 +26,16 @@ type Options struct {
 	OnMessage func(Message)
 	// Without lists optional features that are not used even if the device has them, in addition to those that
 	// $VKDS_WITHOUT names (by their Vulkan names, separated by commas).
-	Without      []Feature
-	SubgroupSize int    // subgroup size of kernels whose KernelOptions set none; 0 = the device's own
-	CacheDir     string // folder of the pipeline cache; "" = vkds in os.UserCacheDir; "none" = no cache file
+	Without []Feature
+	// SubgroupSize is that of kernels whose KernelOptions set none. 0: that of Tuning, or else the device's own, but 16
+	// on Intel's GPUs.
+	SubgroupSize int
+	CacheDir     string // folder of the pipeline cache and of tunings; "" = vkds in os.UserCacheDir; "none" = no files
 	StagingBytes int    // size of the staging ring, up to 16 GiB; 0 = 64 MiB
 	MemoryLimit  uint64 // bytes of device memory that buffers may take; 0 = the free memory that the driver reports
+	// Tuning says how kernels divide their work. nil: as the file in CacheDir says that SaveTuning has written for the
+	// device, if there is one.
+	Tuning Tuning
 	// OnKernel, if not nil, is called with the driver's report on each kernel, by the goroutine that makes the kernel.
 	// Each kernel is then compiled twice, and the device must have ExecutableStatistics.
 	OnKernel func(KernelReport)
@@ -53,6 +58,8 @@ type Device struct {
 	about    native.Description
 	info     Info
 	subgroup int
+	folder   string // of cache and tuning; "": none
+	tuning   Tuning
 
 	queues    []*queue
 	family    uint32
@@ -195,12 +202,18 @@ func newDevice(in native.Instance, c candidate, o Options) (*Device, error) {
 	}
 	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, alive: map[resource]struct{}{}}
 	d.log = logFor(o.Logger, d.info)
+	d.folder = cacheFolder(o.CacheDir)
+	d.loadTuning(o.Tuning)
 	d.timeDispatches = o.TimeDispatches
 	// SubgroupSizes stays, because each kernel must require a size if the device has several.
 	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool {
 		return f != SubgroupSizes && slices.Contains(without, f)
 	})
-	if d.subgroup, err = d.subgroupSize(o.SubgroupSize, d.info.SubgroupSize); err != nil {
+	own := bestSubgroup(d.info)
+	if size, err := d.subgroupSize(d.tuning[subgroupChoice], own); err == nil {
+		own = size
+	}
+	if d.subgroup, err = d.subgroupSize(o.SubgroupSize, own); err != nil {
 		return nil, err
 	}
 	if d.onKernel = o.OnKernel; d.onKernel != nil && !d.Has(ExecutableStatistics) {
@@ -217,7 +230,7 @@ func (d *Device) begin(o Options, chosenBy string) error {
 	}
 	err := d.memory.init(d, o.MemoryLimit)
 	if err == nil {
-		err = d.cache.init(d, o.CacheDir)
+		err = d.cache.init(d)
 	}
 	if err != nil {
 		d.destroy()

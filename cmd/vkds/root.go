@@ -45,7 +45,7 @@ var groups = []group{
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand,
 		newTraceCommand, newViewCommand, newBenchCommand}},
-	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
+	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand, newTuneCommand}},
 	{"About vkds:", []func(*global) *cobra.Command{newVersionCommand, newManCommand}},
 }
 

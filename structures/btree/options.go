@@ -111,12 +111,8 @@ func bestTiles(d *vk.Device, wish int) tiles {
 	if d.Info().Type == vk.CPU {
 		t = tiles{1, 1}
 	}
-	for _, tile := range []*int{&t.update, &t.walk} {
-		if wish != 0 {
-			*tile = wish
-		}
-		*tile = min(*tile, d.SubgroupSize())
-	}
+	t.update = recording.Tile(d, wish, "tree.update", t.update, maxTile)
+	t.walk = recording.Tile(d, wish, "tree.walk", t.walk, maxTile)
 	return t
 }
 
@@ -197,12 +193,10 @@ func bestQueryShape(d *vk.Device, wish int) queryShape {
 		q.find, q.neighbor, q.seek, q.walk = 1, 1, 1, 1
 		q.partsOfFew = 8
 	}
-	for _, tile := range []*int{&q.find, &q.neighbor, &q.seek, &q.walk} {
-		if wish != 0 {
-			*tile = wish
-		}
-		*tile = min(*tile, d.SubgroupSize())
-	}
+	q.find = recording.Tile(d, wish, "tree.find", q.find, maxTile)
+	q.neighbor = recording.Tile(d, wish, "tree.neighbor", q.neighbor, maxTile)
+	q.seek = recording.Tile(d, wish, "tree.seek", q.seek, maxTile)
+	q.walk = recording.Tile(d, wish, "tree.walk", q.walk, maxTile)
 	return q
 }
 

@@ -61,6 +61,8 @@ type Primitives struct {
 	patience uint32
 	// The shape of all sorts, for tests. Zero: it depends on the length.
 	sorts tileShape
+	// The shape of long sorts of 32-bit keys, by the device's Tuning. Zero: it depends on the length.
+	tuned tileShape
 	// Whether sorts are in the forms for CPU devices: short ones in one dispatch, and passes without shared memory.
 	cpuSorts bool
 	// The least length of wide keys that are sorted by upper digits and a local sort, if the keys allow it.
@@ -84,7 +86,12 @@ func New(d *vk.Device, o Options) *Primitives {
 		p.patience = cpuPatience
 		p.cpuSorts = true
 	}
+	choices := d.Tuning()
 	if p.form == Auto {
+		p.form = Form(choices["passes"])
+	}
+	p.tuned = tunedShape(d, choices)
+	if p.form != SinglePass && p.form != MultiPass {
 		p.form = MultiPass
 		switch i := d.Info(); i.VendorID {
 		case vendorNVIDIA, vendorAMD, vendorIntel:

@@ -39,6 +39,19 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 // few enough that small sorts have a tile for each core (docs/notes/measurements.md).
 const cpuTile = 1024
 
+// tunedShape returns the shape that a Tuning chooses for long sorts of 32-bit keys, or zero.
+func tunedShape(d *vk.Device, choices vk.Tuning) tileShape {
+	t := tileShape{workgroup: choices["sort.workgroup"], items: choices["sort.items"]}
+	s := d.SubgroupSize()
+	if t.workgroup < s || t.workgroup%s != 0 || t.workgroup < radix && t.workgroup&(t.workgroup-1) != 0 ||
+		t.items < 2 || t.items > mostItems || t.items%2 != 0 {
+		return tileShape{}
+	}
+	return t
+}
+
+const mostItems = 32
+
 // sortTile returns the shape for n elements that measured best on the H200 (docs/notes/measurements.md). Small sorts
 // need many tiles, so that the whole device works. Large sorts need large tiles, so that runs of a digit are longer;
 // two tiles still fit on a multiprocessor at once.
@@ -50,6 +63,10 @@ func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 		t = p.sorts
 	case p.cpuSorts && p.form == MultiPass:
 		t.items = cpuTile / s
+	case n > 1<<19 && p.tuned.items != 0:
+		if t = p.tuned; wide {
+			t.items = max(2, t.items*2/3&^1)
+		}
 	case info.Type == vk.CPU:
 	case n <= 1<<18:
 		t = tileShape{workgroup: 512, items: 4}

@@ -1,6 +1,7 @@
 package slabhash
 
 import (
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -32,9 +33,10 @@ func bestTiles(d *vk.Device, width structures.Width, keys bool, wish int) tiles 
 	if d.Info().Type == vk.CPU {
 		t = tiles{find: 1, insert: 1, update: 1, walk: 1}
 	}
-	if wish != 0 {
-		t = tiles{wish, wish, wish, wish}
+	return tiles{
+		find:   recording.Tile(d, wish, "hash.find", t.find, maxTile),
+		insert: recording.Tile(d, wish, "hash.insert", t.insert, maxTile),
+		update: recording.Tile(d, wish, "hash.update", t.update, maxTile),
+		walk:   recording.Tile(d, wish, "hash.walk", t.walk, maxTile),
 	}
-	n := d.SubgroupSize()
-	return tiles{min(t.find, n), min(t.insert, n), min(t.update, n), min(t.walk, n)}
 }
