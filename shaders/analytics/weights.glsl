@@ -14,7 +14,7 @@ const uint FLOAT_ZERO_BELOW = 0x80000000u;   // -0
 // Whether a float is negative or NaN. -0 is neither.
 bool weight_invalid(uint weight) { return weight > FLOAT_INFINITY && weight != FLOAT_ZERO_BELOW; }
 
-// The sum of two floats that are not negative; infinity if it is too great.
+// The sum of two floats that are not negative. If it is too great, at least FLOAT_INFINITY.
 uint float_sum(uint a, uint b) {
     uint x = max(a, b), y = min(a, b);
     uint above = max(x >> 23, 1u) - 1u, below = max(y >> 23, 1u) - 1u;   // exponents; 0 for subnormal numbers, too
@@ -24,7 +24,7 @@ uint float_sum(uint a, uint b) {
     uint sum = ((x - (above << 23)) << 7) + part;
     uint carry = sum >> 31, drop = 7u + carry;
     sum = (sum + (1u << (drop - 1u)) - 1u + (sum >> drop & 1u)) >> drop;
-    return min(((above + carry) << 23) + sum, FLOAT_INFINITY);
+    return ((above + carry) << 23) + sum;
 }
 
 // The length of a path that is longer by an arc. The weight must be valid. If the sum is too great: ~0 for floats, and
