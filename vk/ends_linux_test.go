@@ -289,6 +289,7 @@ var otherConstants = map[string][]uint32{
 	"CLEARS":      {1},
 	"MARKS":       {1},
 	"WEIGHTED":    {1},
+	"FLOATS":      {1},
 	"SHORT":       {1},
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,6 +120,9 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 		note += fmt.Sprintf("; %s from a vertex to itself left out", grouped(file.Loops))
 	}
 	note += andSkipped(file.Skipped)
+	if file.Floats {
+		note += "; weights are taken for 32-bit floats, because not all are integers"
+	}
 	if s.options.Weighted && file.Weights == nil {
 		note += "; no weights (of a table, --weight names their column)"
 	}
@@ -164,7 +168,7 @@ func leastLast(e *graphfile.Edges) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.Weights[b], e.Weights[a]) })
-	var sorted graphfile.Edges
+	sorted := graphfile.Edges{Floats: e.Floats}
 	for _, i := range order {
 		sorted.From, sorted.To = append(sorted.From, e.From[i]), append(sorted.To, e.To[i])
 		sorted.Weights = append(sorted.Weights, e.Weights[i])
@@ -195,6 +199,15 @@ func (l *loadedGraph) edges() int {
 		return l.Arcs / 2 // none is a loop
 	}
 	return l.Arcs
+}
+
+// weight appends the weight that has a word.
+func (l *loadedGraph) weight(r *row, word uint32) {
+	if l.Floats {
+		r.fraction(float64(math.Float32frombits(word)), 32)
+	} else {
+		r.number(uint64(word))
+	}
 }
 
 func newGraphStatsCommand(g *global) *cobra.Command {
@@ -343,7 +356,7 @@ func (l *loadedGraph) answerNeighbors(ctx context.Context, g *global, asked []st
 			r.word(ids, l.Graph.Vertices.Word(v))
 			r.word(ids, l.Graph.Vertices.Word(targets[first+i]))
 			if weights != nil {
-				r.number(uint64(weights[first+i]))
+				l.weight(r, weights[first+i])
 			}
 		}); err != nil {
 			break
@@ -393,8 +406,10 @@ lead both ways. Of their weights the last one counts. Edges from a vertex to
 itself, loops, are left out and counted. In stats and sssp, --multi keeps all
 equal edges and loops.
 
-Weights are integers from 0 to 4294967295. Matrix Market, METIS and DIMACS say
-where they are; in edges and tables, --weight names their column.
+Weights are numbers from 0 on. If all are integers up to 4294967295, sums are
+exact. Otherwise all of them are 32-bit floats, with about 7 digits, and a note
+says so. Matrix Market, METIS and DIMACS say where weights are; in edges and
+tables, --weight names their column.
 
 A line that is wrong is an error. With --skip-invalid, such lines of edges and
 tables are skipped and counted. A file that does not have as many edges as it

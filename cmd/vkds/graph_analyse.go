@@ -67,9 +67,9 @@ one shortest path, in their order, or none if there is no path.
   vkds graph bfs links.txt.gz --directed --from 4711 --json`,
 	}
 	return distances(c, g, new(graphSource), graphFlags{directed: true},
-		func(ctx context.Context, z *analytics.Analyzer, from uint32, parents bool) (found, error) {
+		func(ctx context.Context, _ *loadedGraph, z *analytics.Analyzer, from uint32, parents bool) (found, error) {
 			r, err := z.BFS(ctx, from, analytics.BFSOptions{Parents: parents})
-			return found{r.Distances, r.Parents, r.Elapsed}, err
+			return found{distances: r.Distances, parents: r.Parents, took: r.Elapsed}, err
 		})
 }
 
@@ -79,11 +79,12 @@ func newGraphSSSPCommand(g *global) *cobra.Command {
 		Short: "Print the distance from a vertex to each, by weights",
 		Long: `Sssp prints each vertex with its distance from the one that --from names: the
 length of a shortest path, which is the sum of its edges' weights. Weights are
-integers from 0 to 4294967295, or 1 each if the file has none. If no path that
-is shorter than 4294967295 leads to a vertex, its distance is empty. Of equal
-edges the last one's weight counts; with --multi, the least weight does. With
---path it prints the vertices of one shortest path, in their order, or none if
-there is no path.
+numbers from 0 on, or 1 each if the file has none. If all are integers, so are
+distances; otherwise both are 32-bit floats. If no path leads to a vertex, or
+only paths of 4294967295 or more (floats: more than 3.4e38), its distance is
+empty. Of equal edges the last one's weight counts; with --multi, the least
+weight does. With --path it prints the vertices of one shortest path, in their
+order, or none if there is no path.
 
 ` + graphHelp,
 		Example: `  vkds graph sssp roads.gr.gz --from 4711
@@ -92,21 +93,36 @@ there is no path.
 	var s graphSource
 	s.options.Weighted = true
 	return distances(c, g, &s, graphFlags{directed: true, multi: true, weight: true},
-		func(ctx context.Context, z *analytics.Analyzer, from uint32, parents bool) (found, error) {
-			r, err := z.SSSP(ctx, from, analytics.SSSPOptions{Parents: parents})
-			return found{r.Distances, r.Parents, r.Elapsed}, err
+		func(ctx context.Context, l *loadedGraph, z *analytics.Analyzer, from uint32, parents bool) (found, error) {
+			r, err := z.SSSP(ctx, from, analytics.SSSPOptions{FloatWeights: l.Floats, Parents: parents})
+			return found{r.Distances, r.FloatDistances, r.Parents, r.Elapsed}, err
 		})
 }
 
-// found is what a search from a vertex finds: parents are nil unless it was asked for them.
+// found is what a search from a vertex finds: distances or floats, and parents, nil unless it was asked for them.
 type found struct {
-	distances, parents []uint32
-	took               time.Duration
+	distances []uint32
+	floats    []float32
+	parents   []uint32
+	took      time.Duration
+}
+
+// distance appends the distance of a vertex, nothing if there is none.
+func (f found) distance(r *row, v uint32) {
+	switch {
+	case f.floats == nil:
+		r.numberIf(uint64(f.distances[v]), f.distances[v] != analytics.Unreached)
+	case math.IsInf(float64(f.floats[v]), 1):
+		r.numberIf(0, false)
+	default:
+		r.fraction(float64(f.floats[v]), 32)
+	}
 }
 
 // distances gives a command its flags and its RunE, which prints how far each vertex is from one.
 func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
-	search func(_ context.Context, _ *analytics.Analyzer, from uint32, parents bool) (found, error)) *cobra.Command {
+	search func(_ context.Context, _ *loadedGraph, _ *analytics.Analyzer, from uint32, parents bool) (found,
+		error)) *cobra.Command {
 	var rows rowFlags
 	var from, path string
 	columns := []string{"vertex", "distance"}
@@ -123,16 +139,13 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 				return 0, err
 			}
 		}
-		r, err := search(ctx, z, source, along)
+		r, err := search(ctx, l, z, source, along)
 		if err != nil {
 			return 0, err
 		}
-		distance := func(row *row, v uint32) {
-			row.numberIf(uint64(r.distances[v]), r.distances[v] != analytics.Unreached)
-		}
 		answer := newAnswer(g.out, rows, columns...)
 		if !along {
-			return r.took, l.vertexRows(answer, func(row *row, v int) { distance(row, uint32(v)) })
+			return r.took, l.vertexRows(answer, func(row *row, v int) { r.distance(row, uint32(v)) })
 		}
 		vertices, ids := analytics.Path(r.parents, to), l.ids()
 		if vertices == nil {
@@ -140,7 +153,7 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 		}
 		return r.took, answer.end(answer.rows(len(vertices), func(row *row, i int) {
 			row.word(ids, l.Graph.Vertices.Word(vertices[i]))
-			distance(row, vertices[i])
+			r.distance(row, vertices[i])
 		}))
 	})
 	flags := c.Flags()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -190,7 +191,7 @@ func (r *graphRows) writeTable(to io.Writer, rows rowFlags) error {
 			line.word(ids, r.Graph.Vertices.Word(part[i].from))
 			line.word(ids, r.Graph.Vertices.Word(part[i].to))
 			if r.weights != nil {
-				line.number(uint64(r.weights[part[i].arc]))
+				r.weight(line, r.weights[part[i].arc])
 			}
 		})
 		part = part[:0]
@@ -250,6 +251,9 @@ func (r *graphRows) writeMatrix(to io.Writer) error {
 	kind, symmetry, n := "pattern", "general", r.CSR.Vertices
 	if r.weights != nil {
 		kind = "integer"
+		if r.Floats {
+			kind = "real"
+		}
 	}
 	if r.Symmetric {
 		symmetry = "symmetric"
@@ -270,7 +274,11 @@ func (r *graphRows) writeMatrix(to io.Writer) error {
 
 // appendWeight completes an edge's line by the weight, if there are weights.
 func (r *graphRows) appendWeight(line []byte, arc int) []byte {
-	if r.weights != nil {
+	switch {
+	case r.weights == nil:
+	case r.Floats:
+		line = keytype.AppendFloat(append(line, ' '), float64(math.Float32frombits(r.weights[arc])), 32)
+	default:
 		line = strconv.AppendUint(append(line, ' '), uint64(r.weights[arc]), 10)
 	}
 	return append(line, '\n')

@@ -321,6 +321,42 @@ func TestGraphPath(t *testing.T) {
 	assert.Equal(t, "vertex 7 isn't in the graph", refusal(t, arcs, "graph", "bfs", "-", "--from", "1", "--path", "7"))
 }
 
+// Weights that are fractions make floats of all: distances, neighbours, and exported edges, which come back as they
+// were.
+func TestGraphFloats(t *testing.T) {
+	needDevice(t)
+	table := write(t, "roads.csv", "a,b,km\n1,2,0.1\n2,3,0.2\n1,3,0.5\n3,4,1e30\n5,6,7\n")
+	for _, live := range [][]string{nil, {"--live"}} {
+		sssp := append([]string{"graph", "sssp", table, "--weight", "km", "--from", "1"}, live...)
+		out, notes := answer(t, "", sssp...)
+		assert.Equal(t, "vertex,distance\n1,0\n2,0.1\n3,0.3\n4,1e+30\n5,\n6,\n", out)
+		assert.Contains(t, notes, "; weights are taken for 32-bit floats, because not all are integers\n")
+		out, _ = answer(t, "", append(sssp, "--path", "4")...)
+		assert.Equal(t, "vertex,distance\n1,0\n2,0.1\n3,0.3\n4,1e+30\n", out)
+		out, _ = answer(t, "", append(sssp, "--json", "--multi")...)
+		assert.Contains(t, out, `{"vertex":3,"distance":0.3}`)
+		assert.Contains(t, out, `{"vertex":6,"distance":null}`)
+	}
+	out, _ := answer(t, "", "graph", "neighbors", table, "3", "--weighted", "--weight", "km")
+	assert.Equal(t, "vertex,neighbor,weight\n3,1,0.5\n3,2,0.2\n3,4,1e+30\n", out)
+	want := "from,to,weight\n1,2,0.1\n1,3,0.5\n2,3,0.2\n3,4,1e+30\n5,6,7\n"
+	for _, ending := range []string{"csv", "txt", "mtx"} {
+		path := filepath.Join(t.TempDir(), "out."+ending)
+		answer(t, "", "graph", "export", table, "--weight", "km", "-o", path)
+		arguments := []string{"graph", "export", path, "--weighted"}
+		if ending != "mtx" {
+			arguments = append(arguments, "--weight", "3")
+		}
+		back, _ := answer(t, "", arguments...)
+		assert.Equal(t, want, back, ending)
+	}
+	// With --multi the least weight counts, also after one that is an integer.
+	out, _ = answer(t, "1 2 9\n2 1 1\n1 2 1.5\n", "graph", "sssp", "-", "--weight", "3", "--multi", "--from", "1")
+	assert.Equal(t, "vertex,distance\n1,0\n2,1\n", out)
+	assert.Equal(t, `standard input:2: weight "-1": a weight has to be a number from 0 to 3.4e38`,
+		refusal(t, "1 2 0.5\n2 3 -1\n", "graph", "sssp", "-", "--weight", "3", "--from", "1"))
+}
+
 // Directions, loops and edges that come twice are as the flags say.
 func TestGraphFlags(t *testing.T) {
 	needDevice(t)

@@ -5,6 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"
 #include "sssp.glsl"
+#include "weights.glsl"
 
 // Push constants. values: distances, ~0 if not reached; marks: one word per vertex, the last round whose frontier it
 // was put into, and then one word per vertex, 1 if it is in the far queue; extra: two far queues of one word per
@@ -48,9 +49,21 @@ uvec2 arrival_look(uint u, uint place) {
     return uvec2(atomic_load(address_at(values, u, 2u)), weight_at(graph, place));
 }
 
-// A sum that overflows a word is no distance.
+// Keeps the first arc of an invalid weight, for the host's error.
+void report(uint from, uint u, uint weight) {
+    if (atomic_exchange(address_at(control, CONTROL_INVALID, 2u), 1u) != 0u) return;
+    plain_store_at(control, CONTROL_INVALID + 1u, from);
+    plain_store_at(control, CONTROL_INVALID + 2u, u);
+    plain_store_at(control, CONTROL_INVALID + 3u, weight);
+}
+
+// A sum that is too great is no distance.
 uint arrival_take(uint u, uvec2 looked, uint value, uint from) {
-    uint distance = value + looked.y;
+    if (FLOATS != 0u && weight_invalid(looked.y)) {
+        report(from, u, looked.y);
+        return TAKEN_NOT;
+    }
+    uint distance = path_sum(value, looked.y);
     if (distance < value || distance >= looked.x) return TAKEN_NOT;
     if (lower(address_at(values, u, 2u), distance) <= distance) return TAKEN_NOT;
     if (distance < bound_now) return TAKEN_NEXT;
@@ -128,7 +141,8 @@ void next_bound(uint before) {
     barrier();
     if (workgroup_lane() == 0u) {
         uint begin = max(before, least == ~0u ? before : least);
-        bound_now = begin + more < begin ? ~0u : begin + more;
+        uint bound = path_sum(begin, more);
+        bound_now = bound < begin ? ~0u : max(bound, begin + FLOATS);   // a float may be too great to grow by `more`
         atomic_store(address_at(control, CONTROL_FAR_LEAST, 2u), ~0u);
         far_now ^= 1u;
         far_count = 0u;

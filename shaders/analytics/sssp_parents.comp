@@ -1,10 +1,12 @@
-// Finds the parents of vertices on shortest paths whose lengths are known: a parent has an arc to the vertex, and the
-// arc's weight is the difference of their distances.
+// Finds the parents of vertices on shortest paths whose lengths are known: a parent has an arc to the vertex, and its
+// distance and the arc's weight add up to the vertex's distance. An arc is flat if both distances are equal: its weight
+// is 0 or, among floats, too small to change the distance.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "dispatches.glsl"
 #define STAGE WORKGROUP
 #include "stage.glsl"
+#include "weights.glsl"
 
 layout(push_constant, std430) uniform Push {
     Rows graph;
@@ -12,7 +14,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 parents;   // ~0: none yet
     uvec2 control;   // four words each of a step, of the next one, and of the one after it (these take turns): the
                      // workgroups of its dispatches, in three dimensions, and the length of its queue; then a word that
-                     // is set to 1 if arcs of weight 0 lead to vertices without a parent
+                     // is set to 1 if flat arcs lead to vertices without a parent
     uvec2 queues;    // two, which take turns: the vertices that have taken a parent in a step
     uint mode;
     uint step;
@@ -20,10 +22,10 @@ layout(push_constant, std430) uniform Push {
     uint dispatches;
 };
 
-const uint MODE_POSITIVE = 0u;   // arcs of weights above 0, of all vertices
-const uint MODE_QUEUE = 1u;      // arcs of weight 0, of the vertices in the step's queue
-const uint MODE_ZERO = 2u;       // arcs of weight 0, of all vertices with a parent
-const uint CONTROL_ZERO = 12u;
+const uint MODE_RISING = 0u;   // arcs that are not flat, of all vertices
+const uint MODE_QUEUE = 1u;    // flat arcs, of the vertices in the step's queue
+const uint MODE_FLAT = 2u;     // flat arcs, of all vertices with a parent
+const uint CONTROL_FLAT = 12u;
 const uint MOST_GROUPS = 65535u;   // in a dimension, on every device
 
 uvec2 parent_at(uint v) { return address_at(parents, v, 2u); }
@@ -33,13 +35,14 @@ uvec2 queue_at(uint s, uint i) { return address_at(queues, (s & 1u) * graph.vert
 
 void look(uint v, uint distance, uint u, uint weight) {
     uint at = plain_load_at(distances, u);
-    if (at == ~0u || at < distance || at - distance != weight) return;
+    if (at == ~0u || at < distance || path_sum(distance, weight) != at) return;
     if (atomic_load(parent_at(u)) != ~0u) return;
-    if ((weight == 0u) != (mode != MODE_POSITIVE)) {
-        if (weight == 0u) atomic_or(address_at(control, CONTROL_ZERO, 2u), 1u);
+    bool level = at == distance;
+    if (level != (mode != MODE_RISING)) {
+        if (level) atomic_or(address_at(control, CONTROL_FLAT, 2u), 1u);
         return;
     }
-    if (atomic_cas(parent_at(u), ~0u, v) != ~0u || mode == MODE_POSITIVE) return;
+    if (atomic_cas(parent_at(u), ~0u, v) != ~0u || mode == MODE_RISING) return;
     uint i = atomic_add(count_at(step + 1u), 1u);
     if (i >= graph.vertices) return;
     plain_store(queue_at(step + 1u, i), u);
@@ -54,7 +57,7 @@ void look_from(uint first, uint count) {
     if (k < count) {
         v = mode != MODE_QUEUE ? k : min(plain_load(queue_at(step, k)), graph.vertices - 1u);
         distance = plain_load_at(distances, v);
-        if (distance != ~0u && (mode == MODE_POSITIVE || atomic_load(parent_at(v)) != ~0u)) part = row_of(graph, v);
+        if (distance != ~0u && (mode == MODE_RISING || atomic_load(parent_at(v)) != ~0u)) part = row_of(graph, v);
     }
     uint total = stage_put(v, part, distance);
     uint rounds = lane_rounds(graph);   // for all lanes together, because no place comes after two others

@@ -24,7 +24,7 @@ type Rows struct {
 	Arcs      int
 	Offsets   *vk.Buffer[uint32] // Vertices+1 words: vertex v has the arcs Offsets[v] … Offsets[v+1]-1
 	Targets   *vk.Buffer[uint32] // a word for each arc
-	Weights   *vk.Buffer[uint32] // a word for each arc; nil: no weights
+	Weights   *vk.Buffer[uint32] // a word for each arc, as in Edges; nil: no weights
 	Symmetric bool               // each arc has an opposite arc of the same weight
 	Trusted   bool               // NewCSR does not read the offsets to check them
 }

@@ -14,11 +14,17 @@ import (
 )
 
 // Edges are edges in Go slices. Edge i goes from From[i] to To[i], in an undirected graph between them, and has the
-// weight Weights[i]. Weights is nil if the graph has none or the call does not use them.
+// weight Weights[i]: an integer, or the bits of a float32 (Float32Bits). Weights is nil if the graph has none or the
+// call does not use them.
 type Edges struct {
 	From, To []uint32
 	Weights  []uint32
 }
+
+// Float32Bits returns the bits of weights that are float32 numbers, in the same memory. A graph keeps them as it keeps
+// integers, and analytics.SSSPOptions.FloatWeights reads them. math.Float32frombits converts the weights that queries
+// return.
+func Float32Bits(weights []float32) []uint32 { return recording.Words(weights) }
 
 // Edge is one edge.
 type Edge struct{ From, To, Weight uint32 }
@@ -49,9 +55,10 @@ func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, 
 // UpdateEdgesInto does a batch of one kind:
 //   - Insert, Delete: as InsertEdges and DeleteEdges;
 //   - InsertUnique: an edge that is there keeps its weight, and the status is Found;
-//   - InsertAdd: an edge that is there gets the sum of the weights, modulo 2^32, and all equal edges in the batch
-//     count;
-//   - InsertMin, InsertMax: an edge that is there gets the lesser or the greater weight.
+//   - InsertAdd: an edge that is there gets the sum of the weights as integers, modulo 2^32, and all equal edges in the
+//     batch count;
+//   - InsertMin, InsertMax: an edge that is there gets the lesser or the greater weight, as integers. Floats that are
+//     not negative have the same order.
 //
 // status gets the status of each edge; it may be nil. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {

@@ -11,7 +11,7 @@
 // The first edge of a vertex adds it to the graph; so do InsertVertices and Options.Vertices. They also add all
 // vertices with lesser numbers, without edges. The vertices of a graph are therefore 0 to n-1, except those that
 // DeleteVertices has deleted and that were not added again. There is at most one edge from a vertex to another. In a
-// graph with weights, the weight of an edge is a word.
+// graph with weights, the weight of an edge is a word: an integer, or the bits of a float32 (Float32Bits).
 //
 // As everywhere in vkds there are three ways to use a graph. Methods that take Go slices copy a batch to the device and
 // do all that it needs. The calls of Graph.On record the same work on a stream, over device buffers, and do not wait. A

@@ -16,8 +16,8 @@ type Options struct {
 	// Directed makes edges have a direction: an edge from u to v is not one from v to u. In an undirected graph an edge
 	// is in the adjacencies of both its ends.
 	Directed bool
-	// Weighted gives edges weights of 32 bits (the map variant of section 5.4 of the dissertation). Without weights
-	// (the set variant) a graph takes half the memory.
+	// Weighted gives edges weights of 32 bits (the map variant of section 5.4 of the dissertation): integers, or floats
+	// by their bits (Float32Bits). Without weights (the set variant) a graph takes half the memory.
 	Weighted bool
 	// SelfLoops allows edges from a vertex to itself. Otherwise they are not inserted, and their status is Absent.
 	SelfLoops bool

@@ -149,7 +149,7 @@ func readAllOf(from io.Reader, o Options, most int, eager bool) string {
 		}
 		fmt.Fprintln(&all, " ", from, edges.To[i])
 	}
-	fmt.Fprintln(&all, v.Type(), v.Len(), s.skipped(), len(edges.Weights))
+	fmt.Fprintln(&all, v.Type(), v.Len(), s.skipped(), len(edges.Weights), edges.Floats)
 	if err != io.EOF {
 		fmt.Fprintln(&all, err)
 	}

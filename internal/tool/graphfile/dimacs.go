@@ -89,7 +89,7 @@ func (d *dimacs) edge(line []byte, to *Edges) (err error) {
 			return d.fail(err)
 		}
 	}
-	w := uint32(1) // for an edge (e), which has no weight
+	w := 1.0 // for an edge (e), which has no weight
 	if field, rest = cut(rest); (len(field) > 0) != (letter[0] == 'a') || len(rest) > 0 {
 		return d.fail(ErrFields)
 	}

@@ -153,7 +153,7 @@ func (e *edgeList) takeAhead(to *Edges, most int) int {
 	}
 	sources, targets, weights := e.take(min(most, (mostVertices-e.vertices.count)/2))
 	e.vertices.addEdges(to, sources, targets)
-	to.Weights = append(to.Weights, weights...)
+	to.addIntegers(weights)
 	e.edges += uint64(len(sources))
 	return len(sources)
 }
@@ -197,7 +197,7 @@ func (e *edgeList) parse(line []byte, to *Edges) (added bool, err error) {
 
 // add adds the edge of a line's fields.
 func (e *edgeList) add(row [][]byte, to *Edges) (err error) {
-	var w uint32
+	var w float64
 	if e.weight >= 0 {
 		ok := false
 		if w, ok = weight(row[e.weight]); !ok {

@@ -51,8 +51,8 @@ var (
 	ErrCommas = errors.New("is one field, if blanks stand between them: --format csv reads other tables")
 	// ErrMore reports a line after the last one that the file should have.
 	ErrMore = errors.New("the file goes on behind the last edge that it says it has")
-	// ErrWeight reports a weight that is not an integer from 0 to 4294967295.
-	ErrWeight = errors.New("a weight has to be an integer from 0 to 4294967295")
+	// ErrWeight reports a weight that is not a number, or negative, or too great for a float32.
+	ErrWeight = errors.New("a weight has to be a number from 0 to 3.4e38")
 	// ErrVertices reports more vertices than 32 bits can number.
 	ErrVertices = errors.New("more than 4294967294 vertices")
 )

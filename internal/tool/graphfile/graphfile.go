@@ -6,6 +6,7 @@ package graphfile
 import (
 	"context"
 	"io"
+	"math"
 
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -20,7 +21,7 @@ type Options struct {
 	// From, To and Weight are columns of EdgeList and of tables, by number from 1, or in tables by name. "": 1, 2, and
 	// no weights.
 	From, To, Weight string
-	// Weighted reads the weights of the other formats: integers from 0 to 4294967295.
+	// Weighted reads the weights of the other formats.
 	Weighted bool
 	// Header says whether the first line of EdgeList and CSV is not an edge. It then has names, or in EdgeList the
 	// number of vertices, or of vertices and edges; ids then begin with 0 if one is 0, otherwise with 1. Detect takes
@@ -52,7 +53,7 @@ func (o Options) columns() []input.Column {
 	}
 	all := []input.Column{from, to}
 	if o.Weight != "" {
-		all = append(all, input.Column{Name: o.Weight, Type: keytype.Uint32})
+		all = append(all, input.Column{Name: o.Weight, Type: keytype.Float64})
 	}
 	return all
 }
@@ -61,20 +62,58 @@ func (o Options) columns() []input.Column {
 type Edges struct {
 	From, To []uint32 // numbers of vertices
 	Weights  []uint32
+	// Floats says that Weights has the bits of float32 numbers. They are, as soon as one weight is not an integer below
+	// 2^32.
+	Floats bool
 }
 
 // Len returns the number of edges.
 func (e Edges) Len() int { return len(e.From) }
 
 // add adds an edge.
-func (e *Edges) add(from, to, weight uint32, weighted bool) {
+func (e *Edges) add(from, to uint32, weight float64, weighted bool) {
 	e.From, e.To = append(e.From, from), append(e.To, to)
 	if weighted {
-		e.Weights = append(e.Weights, weight)
+		e.addWeight(weight)
 	}
 }
 
-// clear removes the edges and keeps their memory.
+// addWeight adds a weight that validWeight accepts.
+func (e *Edges) addWeight(weight float64) {
+	if !e.Floats && weight <= math.MaxUint32 && weight == math.Trunc(weight) {
+		e.Weights = append(e.Weights, uint32(weight))
+		return
+	}
+	e.becomeFloats()
+	e.Weights = append(e.Weights, math.Float32bits(float32(max(weight, 0)))) // max: -0 is 0
+}
+
+// addIntegers adds weights that are integers.
+func (e *Edges) addIntegers(weights []uint32) {
+	if !e.Floats {
+		e.Weights = append(e.Weights, weights...)
+		return
+	}
+	for _, w := range weights {
+		e.addWeight(float64(w))
+	}
+}
+
+// becomeFloats converts the weights to floats.
+func (e *Edges) becomeFloats() {
+	if e.Floats {
+		return
+	}
+	e.Floats = true
+	for i, w := range e.Weights {
+		e.Weights[i] = math.Float32bits(float32(w))
+	}
+}
+
+// validWeight reports whether a number can be a weight: it is not negative, and no float32 is too small for it.
+func validWeight(x float64) bool { return x >= 0 && !math.IsInf(float64(float32(x)), 1) }
+
+// clear removes the edges and keeps their memory, and whether weights are floats.
 func (e *Edges) clear() { e.From, e.To, e.Weights = e.From[:0], e.To[:0], e.Weights[:0] }
 
 // symmetry is the meaning of a file's edges.

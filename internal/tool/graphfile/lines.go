@@ -150,11 +150,11 @@ func unsigned(field []byte) (n uint64, ok bool) {
 	return n, true
 }
 
-// weight parses a weight. It may be written as a decimal fraction whose value is an integer.
-func weight(field []byte) (uint32, bool) {
-	if n, ok := unsigned(field); ok {
-		return uint32(n), n <= math.MaxUint32
+// weight parses a weight.
+func weight(field []byte) (float64, bool) {
+	if n, ok := unsigned(field); ok && n <= math.MaxUint32 {
+		return float64(n), true
 	}
 	x, err := strconv.ParseFloat(string(field), 64)
-	return uint32(x), err == nil && x >= 0 && x <= math.MaxUint32 && x == math.Trunc(x)
+	return x, err == nil && validWeight(x)
 }

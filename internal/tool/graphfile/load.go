@@ -103,6 +103,10 @@ func (o LoadOptions) directed(s symmetry) bool {
 func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 	directed := o.directed(s)
 	weighted := part.Weights != nil && len(part.Weights) == part.Len()
+	if part.Floats || g.Floats {
+		part.becomeFloats()
+		g.becomeFloats()
+	}
 	g.From, g.To = threads.Grown(g.From, part.Len()), threads.Grown(g.To, part.Len())
 	if !weighted && !(directed && s == both) && !(!directed && o.Multi && s == twice) {
 		g.takeAsListed(part, o.Multi)
@@ -116,17 +120,25 @@ func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 		}
 		if from == to {
 			if g.Loops++; o.Multi {
-				g.add(from, to, w, weighted)
+				g.put(from, to, w, weighted)
 			}
 			continue
 		}
 		if !directed && o.Multi && s == twice && from > to {
 			continue // its opposite is listed, too
 		}
-		g.add(from, to, w, weighted)
+		g.put(from, to, w, weighted)
 		if directed && s == both {
-			g.add(to, from, w, weighted)
+			g.put(to, from, w, weighted)
 		}
+	}
+}
+
+// put adds an edge with the word of its weight.
+func (g *Graph) put(from, to, weight uint32, weighted bool) {
+	g.From, g.To = append(g.From, from), append(g.To, to)
+	if weighted {
+		g.Weights = append(g.Weights, weight)
 	}
 }
 

@@ -134,7 +134,7 @@ func (m *matrixMarket) takeAhead(to *Edges, most int) int {
 	for i, id := range sources {
 		to.From, to.To = append(to.From, uint32(id-1)), append(to.To, uint32(targets[i]-1))
 	}
-	to.Weights = append(to.Weights, weights...)
+	to.addIntegers(weights)
 	m.entries += int64(len(sources))
 	return len(sources)
 }
@@ -155,7 +155,7 @@ func (m *matrixMarket) entry(line []byte, to *Edges) (err error) {
 	if have := len(fields(line)); have != m.values {
 		return m.fail(ErrFields)
 	}
-	var w uint32
+	var w float64
 	if m.wanted {
 		ok := false
 		if w, ok = weight(bytes.TrimRight(line, " \t\r")); !ok {

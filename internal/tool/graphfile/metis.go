@@ -91,7 +91,7 @@ func (m *metis) read(to *Edges, most int) error {
 		if err != nil {
 			return m.fail(err)
 		}
-		var w uint32
+		var w float64
 		if m.weights {
 			field, rest = cut(rest)
 			ok := false

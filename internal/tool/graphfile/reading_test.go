@@ -4,13 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,7 +48,11 @@ func listed(g *Graph) string {
 	for i, from := range g.From {
 		text += " " + id(g.Vertices, from) + "-" + id(g.Vertices, g.To[i])
 		if g.Weights != nil {
-			text += fmt.Sprintf("=%d", g.Weights[i])
+			if text += "="; g.Floats {
+				text += fmt.Sprintf("%gf", math.Float32frombits(g.Weights[i]))
+			} else {
+				text += fmt.Sprint(g.Weights[i])
+			}
 		}
 	}
 	return text
@@ -104,6 +114,20 @@ func TestForms(t *testing.T) {
 			"1 2 3 4: 1-2 2-1 2-3 3-2", LoadOptions{}},
 		"metis, cut after the last edge": {"a.metis", "4 2\n2\n% c\n1 3\n2", "1 2 3 4: 1-2 2-1 2-3 3-2", LoadOptions{}},
 		"metis, once":                    {"a.graph", "3 2\n2\n1 3\n2\n", "1 2 3: 1-2 2-3", LoadOptions{Multi: true}},
+		"mtx, fractions": {"a.mtx", banner + " matrix coordinate real general\n3 3 3\n2 1 7\n1 2 5e-1\n3 1 16777217\n",
+			"1 2 3: 2-1=7f 1-2=0.5f 3-1=1.6777216e+07f", weighted},
+		"metis, fractions":  {"a.graph", "2 1 1\n2 .25\n1 0.25\n", "1 2: 1-2=0.25f 2-1=0.25f", weighted},
+		"dimacs, fractions": {"a.gr", "p sp 2 2\na 1 2 1e-45\na 2 1 -0\n", "1 2: 1-2=1e-45f 2-1=0f", weighted},
+		"list, fractions": {"a", "1 2 3\n2 3 4294967295\n3 4 1.5\n4 5 4\n",
+			"1 2 3 4 5: 1-2=3f 2-3=4.2949673e+09f 3-4=1.5f 4-5=4f", LoadOptions{Options: Options{Weight: "3"}}},
+		"list, large": {"a", "1 2 4294967296\n", "1 2: 1-2=4.2949673e+09f", LoadOptions{Options: Options{Weight: "3"}}},
+		"list, whole": {"a", "1 2 4294967295.0\n", "1 2: 1-2=4294967295", LoadOptions{Options: Options{Weight: "3"}}},
+		"csv, fractions": {"a.csv", "a,b,w\n1,2,3\n2,3,0.1\n3,4,-0\n4,5,\n",
+			"1 2 3 4: 1-2=3f 2-3=0.1f 3-4=0f", LoadOptions{Options: Options{Weight: "w"}}},
+		"csv, whole": {"a.csv", "a,b,w\nx,y,3.00\ny,z,4294967295\n", "x y z: x-y=3 y-z=4294967295",
+			LoadOptions{Options: Options{Weight: "w"}}},
+		"csv, wrong weights": {"a.csv", "a,b,w\n1,2,-3\n2,3,1e39\n3,4,5\n4,5,x\n5,6,Inf\n", "3 4: 3-4=5",
+			LoadOptions{Options: Options{Weight: "w", SkipInvalid: true}}},
 		"metis, all weights": {"a.graph", "2 1 111 2\n9 8 7 2 5\n1 1 1 1 5\n\n",
 			"1 2: 1-2=5 2-1=5", weighted},
 		"metis, weights of vertices": {"a.graph", "2 1 010\n9 2\n1 1\n", "1 2: 1-2 2-1", weighted},
@@ -216,7 +240,7 @@ func TestRefuses(t *testing.T) {
 		{"a.mtx", mtx + "3 3 1\n1 z\n", `a.mtx:3: "z" is not an integer`},
 		{"a.mtx", mtx + "3 3 2\n1 2\n", `a.mtx: says that it has 2 entries, but has 1: it is damaged or cut off`},
 		{"a.mtx", mtx + "3 3 1\n1 2\n2 3\n", `a.mtx:4: the file goes on behind the last edge that it says it has`},
-		{"a.mtx", banner + " matrix coordinate real general\n2 2 1\n1 2 0.5\n", `a.mtx:3: weight "0.5": a weight has`},
+		{"a.mtx", banner + " matrix coordinate real general\n2 2 1\n1 2 -.5\n", `a.mtx:3: weight "-.5": a weight has`},
 		{"a.graph", "", `a.graph:1: should say how many`},
 		{"a.graph", "3\n", `a.graph:1: should say how many`},
 		{"a.graph", "3 2 002\n", `a.graph:1: the third number says`},
@@ -239,6 +263,73 @@ func TestRefuses(t *testing.T) {
 		if assert.Error(t, err, "%q", c.text) {
 			assert.Contains(t, strings.ReplaceAll(err.Error(), filepath.Dir(path)+"/", ""), c.want, "%q", c.text)
 		}
+	}
+}
+
+// A fraction late in a file makes floats of the weights before it, and of those after it.
+func TestLateFraction(t *testing.T) {
+	const many = 200_000
+	for _, file := range []string{"a", "a.csv"} {
+		between := map[string]string{"a": " ", "a.csv": ","}[file]
+		var text strings.Builder
+		want := make([]uint32, many)
+		for i := range want {
+			w := strconv.Itoa(i)
+			if want[i] = math.Float32bits(float32(i)); i == many*2/3 {
+				w, want[i] = "0.5", math.Float32bits(0.5)
+			}
+			text.WriteString(strings.Join([]string{strconv.Itoa(i), strconv.Itoa(i + 1), w}, between) + "\n")
+		}
+		g, err := Load(t.Context(), write(t, file, text.String()), LoadOptions{Options: Options{Weight: "3"}})
+		require.NoError(t, err)
+		require.True(t, g.Floats)
+		require.Equal(t, want, g.Weights)
+	}
+}
+
+// Weights of columnar tables, of any type of numbers.
+func TestColumnarWeights(t *testing.T) {
+	for _, c := range []struct {
+		of   arrow.DataType
+		text string // of an array in JSON
+		want string
+	}{
+		{arrow.PrimitiveTypes.Uint8, "[3, 200]", "1 2 3: 1-2=3 2-3=200"},
+		{arrow.PrimitiveTypes.Int64, "[3, 4294967295]", "1 2 3: 1-2=3 2-3=4294967295"},
+		{arrow.PrimitiveTypes.Float32, "[0.1, 2]", "1 2 3: 1-2=0.1f 2-3=2f"},
+		{arrow.PrimitiveTypes.Float64, "[0.1, 2]", "1 2 3: 1-2=0.1f 2-3=2f"},
+		{arrow.PrimitiveTypes.Float64, "[7, null]", "1 2: 1-2=7"},
+		{&arrow.Decimal128Type{Precision: 9, Scale: 2}, `["0.25", "2.00"]`, "1 2 3: 1-2=0.25f 2-3=2f"},
+	} {
+		schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Uint32},
+			{Name: "b", Type: arrow.PrimitiveTypes.Uint32}, {Name: "w", Type: c.of, Nullable: true}}, nil)
+		var columns []arrow.Array
+		for i, text := range []string{"[1, 2]", "[2, 3]", c.text} {
+			column, _, err := array.FromJSON(memory.DefaultAllocator, schema.Field(i).Type, strings.NewReader(text))
+			require.NoError(t, err)
+			columns = append(columns, column)
+		}
+		var stream bytes.Buffer
+		w := ipc.NewWriter(&stream, ipc.WithSchema(schema))
+		require.NoError(t, w.Write(array.NewRecordBatch(schema, columns, 2)))
+		require.NoError(t, w.Close())
+		g, err := Load(t.Context(), write(t, "a.arrows", stream.String()), LoadOptions{Options: Options{Weight: "w"}})
+		require.NoError(t, err, "%v", c.of)
+		require.Equal(t, c.want, listed(g), "%v", c.of)
+	}
+}
+
+// Weights of a table that are wrong are errors with their edges.
+func TestWrongWeightsOfTables(t *testing.T) {
+	for text, want := range map[string]string{
+		"a,b,w\n1,2,0.5\n2,3,-0.5\n": "a.csv: column w: the edge from 2 to 3 has the weight -0.5: a weight has to be",
+		"a,b,w\nx,y,1e39\n":          "a.csv: column w: the edge from x to y has the weight 1e+39: a weight has to be",
+		"a,b,w\n1,2,0.5\n2,3,much\n": `a.csv:3: column "w": "much" is not a number`,
+	} {
+		path := write(t, "a.csv", text)
+		_, err := Load(t.Context(), path, LoadOptions{Options: Options{Weight: "w"}})
+		require.ErrorContains(t, err, want[len("a.csv"):], text)
+		require.ErrorContains(t, err, "a.csv")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/structures"
 )
 
 // table reads an edge from each row.
@@ -14,6 +15,8 @@ type table struct {
 	names    []string
 	vertices *Vertices
 	words    [][]uint64 // of the columns
+	skip     bool       // rows whose weights are invalid
+	passed   int64
 }
 
 // tableRows is the number of rows read at a time.
@@ -21,7 +24,7 @@ const tableRows = 1 << 16
 
 func newTable(file *input.File, o Options, v *Vertices) (*table, error) {
 	formats := map[Format]input.Format{CSV: input.CSV, Parquet: input.Parquet, Arrow: input.Arrow}
-	t := &table{file: file.Name(), vertices: v}
+	t := &table{file: file.Name(), vertices: v, skip: o.SkipInvalid}
 	options := input.Options{Columns: o.columns(), Format: formats[o.Format], SkipInvalid: o.SkipInvalid,
 		SkipNull: true, OneKind: true, Header: o.Header, Comment: o.Comment, Delimiter: o.Delimiter, Note: o.Note}
 	for i, c := range options.Columns {
@@ -38,7 +41,7 @@ func newTable(file *input.File, o Options, v *Vertices) (*table, error) {
 
 func (t *table) weighted() bool     { return len(t.names) == 3 }
 func (t *table) symmetry() symmetry { return asListed }
-func (t *table) skipped() int64     { return t.Skipped() + t.SkippedNulls() }
+func (t *table) skipped() int64     { return t.Skipped() + t.SkippedNulls() + t.passed }
 
 // Close does not close the file, which belongs to graphfile.Reader.
 func (t *table) Close() error { return t.Reader.Close() }
@@ -49,6 +52,12 @@ func (t *table) read(to *Edges, most int) error {
 		part[i] = t.words[i][:min(most, tableRows)]
 	}
 	n, err := t.Read(part...)
+	if t.weighted() {
+		var wrong error
+		if n, wrong = t.checkWeights(part, n); wrong != nil {
+			err = wrong
+		}
+	}
 	var ends [2][]uint32
 	for i := range ends {
 		var failed error
@@ -58,11 +67,42 @@ func (t *table) read(to *Edges, most int) error {
 	}
 	to.From, to.To = append(to.From, ends[0]...), append(to.To, ends[1]...)
 	if t.weighted() {
-		for _, w := range part[2][:n] {
-			to.Weights = append(to.Weights, uint32(w))
+		for _, word := range part[2][:n] {
+			to.addWeight(weights.Of(word))
 		}
 	}
 	return err
+}
+
+// weights converts the words of the column of weights.
+var weights = structures.KeyCode[float64]()
+
+// checkWeights returns the number of rows before the first one whose weight is invalid, and its error. If such rows are
+// to be skipped, it removes them instead, and returns the number of the others.
+func (t *table) checkWeights(rows [][]uint64, n int) (valid int, err error) {
+	for i := range n {
+		if w := weights.Of(rows[2][i]); validWeight(w) {
+			for _, column := range rows {
+				column[valid] = column[i]
+			}
+			valid++
+		} else if t.skip {
+			t.passed++
+		} else {
+			return valid, &input.ColumnError{File: t.file, Column: t.names[2],
+				Reason: fmt.Sprintf("column %s: the edge from %s to %s has the weight %g: %v", t.names[2],
+					t.id(0, rows[0][i]), t.id(1, rows[1][i]), w, ErrWeight)}
+		}
+	}
+	return valid, nil
+}
+
+// id returns an id in a column as text.
+func (t *table) id(column int, word uint64) string {
+	if kind := t.Types()[column]; kind != keytype.Text {
+		return kind.Format(word)
+	}
+	return string(t.Texts()[column].At(word))
 }
 
 // numbers returns the vertices of the ids in a column.

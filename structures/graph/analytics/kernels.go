@@ -46,6 +46,11 @@ func (a *Analyzer) weightedConstant() recording.Specialization {
 	return recording.Constant("WEIGHTED", word(a.weighted()))
 }
 
+// floatsConstant sets FLOATS of shaders/analytics/weights.glsl.
+func floatsConstant(floats bool) recording.Specialization {
+	return recording.Constant("FLOATS", word(floats))
+}
+
 const vendorGoogle = 0x1ae0 // SwiftShader's
 
 // exactMin sets EXACT_MIN of shaders/analytics/traversal.glsl.
@@ -70,16 +75,35 @@ func (a *Analyzer) strongBeginKernel() recording.Spec[traversalPush] {
 	return overRows[traversalPush](a, "scc_begin", false, largeGroup)
 }
 
-func (a *Analyzer) smallKernel(traversal string) recording.Spec[traversalPush] {
-	return overRows[traversalPush](a, traversal+".small", true, a.group, a.exactMin())
+func (a *Analyzer) smallKernel(traversal string, own ...recording.Specialization) recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, traversal+".small", true, a.group, append(own, a.exactMin())...)
 }
 
-func (a *Analyzer) largeKernel(traversal string) recording.Spec[traversalPush] {
-	return overRows[traversalPush](a, traversal+".large", true, largeGroup, a.exactMin())
+func (a *Analyzer) largeKernel(traversal string, own ...recording.Specialization) recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, traversal+".large", true, largeGroup, append(own, a.exactMin())...)
 }
 
-func (a *Analyzer) parentsKernel() recording.Spec[parentsPush] {
-	return overRows[parentsPush](a, "sssp_parents", false, linkGroup)
+func (a *Analyzer) parentsKernel(floats bool) recording.Spec[parentsPush] {
+	return overRows[parentsPush](a, "sssp_parents", false, linkGroup, floatsConstant(floats))
+}
+
+func (a *Analyzer) sampleKernel() recording.Spec[samplePush] {
+	return overRows[samplePush](a, "weight_sample", false, linkGroup)
+}
+
+// ssspKernels lists the kernels of SSSP, except the first one.
+func (a *Analyzer) ssspKernels() recording.Table {
+	var all recording.Table
+	for _, floats := range []bool{false, true} {
+		if !floats || a.weighted() {
+			of := floatsConstant(floats)
+			all = append(all, a.smallKernel("sssp", of), a.largeKernel("sssp", of), a.parentsKernel(floats))
+		}
+	}
+	if a.weighted() {
+		all = append(all, a.sampleKernel())
+	}
+	return all
 }
 
 // The kernels of components.
@@ -166,9 +190,8 @@ func (a *Analyzer) throughEdgesKernel() recording.Spec[trianglesThroughPush] {
 
 // all lists the kernels that calls may need, except those of the live graph itself.
 func (a *Analyzer) all() recording.Table {
-	all := recording.Table{a.beginKernel(), forestKernel(), compressKernel(), frequentKernel(), a.linkKernel(),
-		a.parentsKernel()}
-	traversals := []string{"bfs", "sssp"}
+	all := append(a.ssspKernels(), a.beginKernel(), forestKernel(), compressKernel(), frequentKernel(), a.linkKernel())
+	traversals := []string{"bfs"}
 	if !a.directed() {
 		all = append(append(all, gatherKernel(), pickKernel(), newAnalyzer(a.d).classKernel()),
 			recording.KernelsOf[primitives.Operation](a.bulk, primitives.SegmentedSortArgs{})...)

@@ -36,22 +36,22 @@ type parentsPush struct {
 
 // The modes of shaders/analytics/sssp_parents.comp.
 const (
-	positiveArcs = iota // of all vertices
-	zeroArcsOfQueue
-	zeroArcs // of all vertices
+	risingArcs = iota // of all vertices
+	flatArcsOfQueue
+	flatArcs // of all vertices
 )
 
 // controlOfParents is the number of words that tell how steps get on: four for each of three steps, and one.
 const controlOfParents = 13
 
-// zeroSteps are steps along arcs of weight 0 that are recorded at a time.
-const zeroSteps = 64
+// flatSteps are steps along flat arcs that are recorded at a time.
+const flatSteps = 64
 
-// shortestParents returns the parents of shortest paths whose lengths are known. First each vertex takes one whose arc
-// has a weight above 0. Vertices that only arcs of weight 0 lead to take one that has a parent already, so that no
-// parents form a cycle: step by step, from the vertices that have taken one in the last step.
-func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32]) (_ []uint32, all time.Duration,
-	err error) {
+// shortestParents returns the parents of shortest paths whose lengths are known. First each vertex takes one whose
+// distance is less. Vertices that only flat arcs lead to, which do not change the distance, take one that has a parent
+// already, so that no parents form a cycle: step by step, from the vertices that have taken one in the last step.
+func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32], floats bool) (_ []uint32,
+	all time.Duration, err error) {
 	var parents, control, queues *vk.Buffer[uint32]
 	if err := w.rooms(room{"parents", w.vertices, &parents}, room{"parents control", controlOfParents, &control},
 		room{"parents queues", 2 * w.vertices, &queues}); err != nil {
@@ -65,11 +65,11 @@ func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32])
 	}
 	pass := func(mode, step uint32) error {
 		push.Mode, push.Step = mode, step
-		k, err := w.parentsKernel().Kernel(w.kernels, w.s)
+		k, err := w.parentsKernel(floats).Kernel(w.kernels, w.s)
 		if err != nil {
 			return err
 		}
-		if mode == zeroArcsOfQueue {
+		if mode == flatArcsOfQueue {
 			shareIndirect(w, k, control, 4*int(step%3), w.dispatches(), of)
 		} else {
 			share(w, k, groups(w.vertices, linkGroup), w.dispatches(), of)
@@ -84,12 +84,12 @@ func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32])
 				w.s.Fill(parents, 0, w.vertices, Unreached)
 				w.s.Fill(parents, int(source), 1, source)
 				return cmp.Or(recording.Clear(w.kernels, w.s, control.Address(), controlOfParents),
-					pass(positiveArcs, 0))
+					pass(risingArcs, 0))
 			}
-			for range zeroSteps {
-				mode := uint32(zeroArcsOfQueue)
+			for range flatSteps {
+				mode := uint32(flatArcsOfQueue)
 				if next == 1 {
-					mode = zeroArcs
+					mode = flatArcs
 				}
 				if err := pass(mode, next); err != nil {
 					return err
@@ -108,7 +108,7 @@ func (w *workspace) shortestParents(source uint32, distances *vk.Buffer[uint32])
 		}
 		left := words[4*(step%3)+3]
 		if step == 1 {
-			left = words[controlOfParents-1] // whether arcs of weight 0 lead on
+			left = words[controlOfParents-1] // whether flat arcs lead on
 		}
 		if left == 0 {
 			words, err := w.download(parents, w.vertices)

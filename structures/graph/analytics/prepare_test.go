@@ -87,7 +87,7 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 		_, err := a.BFS(t.Context(), 7, o)
 		behind("BFS", err)
 	}
-	for _, o := range []SSSPOptions{{}, {Delta: 3}, {Parents: true}} {
+	for _, o := range []SSSPOptions{{}, {Delta: 3}, {Parents: true}, {FloatWeights: true, Parents: true}} {
 		_, err := a.SSSP(t.Context(), 7, o)
 		behind("SSSP", err)
 	}

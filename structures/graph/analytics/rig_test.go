@@ -174,6 +174,11 @@ func analyzerOf(t testing.TB, g *graph.CSR) *Analyzer {
 // eachShape runs a test on graphs of each kind: on compressed sparse rows and where they are, with weights and, unless
 // these count, without. In short runs a kind has one of these forms.
 func eachShape(t *testing.T, weights bool, test func(t *testing.T, e *edges, a *Analyzer)) {
+	eachForm(t, shapes(), weights, test)
+}
+
+// eachForm is eachShape for given graphs.
+func eachForm(t *testing.T, all []*edges, weights bool, test func(t *testing.T, e *edges, a *Analyzer)) {
 	d := testdevice.Open(t)
 	type form struct {
 		name string
@@ -183,7 +188,7 @@ func eachShape(t *testing.T, weights bool, test func(t *testing.T, e *edges, a *
 	if !weights {
 		forms = append(forms, form{"fresh", (*edges).fresh})
 	}
-	for i, e := range shapes() {
+	for i, e := range all {
 		t.Run(e.name, func(t *testing.T) {
 			for j, f := range forms {
 				if !testing.Short() || i%len(forms) == j {

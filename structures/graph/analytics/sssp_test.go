@@ -44,7 +44,7 @@ func dijkstra(rows [][]neighbor, source uint32) []uint32 {
 func TestSSSP(t *testing.T) {
 	eachShape(t, true, func(t *testing.T, e *edges, a *Analyzer) {
 		want := dijkstra(e.rows(), uint32(e.vertices/2))
-		for _, delta := range []uint32{0, 1, 7, math.MaxUint32} {
+		for _, delta := range []float64{0, 1, 7, math.MaxUint32} {
 			r, err := a.SSSP(t.Context(), uint32(e.vertices/2), SSSPOptions{Delta: delta})
 			require.NoError(t, err)
 			require.Equal(t, want, r.Distances, "delta %d", delta)
@@ -134,7 +134,7 @@ func TestSSSPInLocalRounds(t *testing.T) {
 	for _, e := range []*edges{e, grid(80, rng)} {
 		want := dijkstra(e.rows(), 0)
 		for _, a := range []*Analyzer{e.analyzer(t, d), e.worn(t, d)} {
-			for _, delta := range []uint32{0, 9, math.MaxUint32} {
+			for _, delta := range []float64{0, 9, math.MaxUint32} {
 				r, err := a.SSSP(t.Context(), 0, SSSPOptions{Delta: delta})
 				require.NoError(t, err)
 				require.Equal(t, want, r.Distances, "%s, delta %d", e.name, delta)
@@ -174,7 +174,7 @@ func TestSSSPOfExtremeWeights(t *testing.T) {
 		{0, 6, math.MaxUint32}, {3, 7, 0}, {7, 4, 0}, {0, 8, 1}, {8, 1, 0}} {
 		e.add(int(x[0]), int(x[1]), x[2])
 	}
-	for _, delta := range []uint32{0, 1, half} {
+	for _, delta := range []float64{0, 1, float64(half)} {
 		r, err := e.analyzer(t, d).SSSP(t.Context(), 0, SSSPOptions{Delta: delta})
 		require.NoError(t, err)
 		last := uint32(math.MaxUint32 - 1)

@@ -4,17 +4,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 
 // traversal is a run of shaders/analytics/traversal.glsl.
 type traversal struct {
 	w       *workspace
-	kernel  string // its modules are kernel.small and kernel.large, by the form of rows
+	kernel  string                     // its modules are kernel.small and kernel.large, by the form of rows
+	own     []recording.Specialization // of both modules
 	push    traversalPush
 	control *vk.Buffer[uint32]
 	device  time.Duration
 	rounds  uint32
+	words   []uint32 // of the control block at the end
 }
 
 type traversalPush struct {
@@ -30,6 +33,7 @@ const (
 	controlRound  = 0
 	controlGroups = 6
 	controlDone   = 9
+	controlOwn    = 12
 	controlWords  = 32
 )
 
@@ -106,6 +110,7 @@ func (t *traversal) run(begin func() error) error {
 		}
 		t.rounds = control[controlRound]
 		if control[controlDone] != 0 {
+			t.words = control
 			return nil
 		}
 		if slices.Equal(control, last) {
@@ -116,11 +121,11 @@ func (t *traversal) run(begin func() error) error {
 
 // record records that many pairs of kernels: one for small rounds, and one for a large round.
 func (t *traversal) record(pairs int) error {
-	small, err := t.w.smallKernel(t.kernel).Kernel(t.w.kernels, t.w.s)
+	small, err := t.w.smallKernel(t.kernel, t.own...).Kernel(t.w.kernels, t.w.s)
 	if err != nil {
 		return err
 	}
-	large, err := t.w.largeKernel(t.kernel).Kernel(t.w.kernels, t.w.s)
+	large, err := t.w.largeKernel(t.kernel, t.own...).Kernel(t.w.kernels, t.w.s)
 	if err != nil {
 		return err
 	}
