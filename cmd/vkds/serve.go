@@ -19,6 +19,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
+	"github.com/vkds/vkds/internal/tool/serve/stream"
 )
 
 // serving is the command "vkds serve".
@@ -35,6 +36,7 @@ type serving struct {
 	anyone             bool
 	rejoin             bool
 	changes            string
+	changesLogin       string
 	stale              time.Duration
 	maxKeys            uint64
 	o                  serve.Options
@@ -103,7 +105,10 @@ says what is promised.`,
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
 		"READONLY, with what is at most this `time` old")
 	flags.StringVar(&s.changes, "changes", "", "`file` to which each change is written, as CSV; this server\n"+
-		"alone writes it")
+		"alone writes it. Or nats://HOST:PORT/STREAM or tls://...:\n"+
+		"a stream of NATS JetStream, to which the leader publishes")
+	flags.StringVar(&s.changesLogin, "changes-login", "", "`file` with USER:PASSWORD or a token for NATS, or with a\n"+
+		"user's credentials")
 	flags.StringVar(&s.passwordFile, "password-file", "", "`file` with the password that clients must give")
 	flags.BoolVar(&s.anyone, "anyone", false, "let other machines in without a password, as clients,\n"+
 		"and with --peers as servers without --tls-ca")
@@ -173,6 +178,8 @@ func (s *serving) check() error {
 		return errors.New("--tls-cert and --tls-key go together, and --tls-ca needs both")
 	case s.stale < 0 || s.stale > 0 && s.stale < 100*time.Millisecond:
 		return fmt.Errorf("--stale %v: at least 100ms", s.stale)
+	case s.changesLogin != "" && !stream.Is(s.changes):
+		return errors.New("--changes-login is for --changes nats://... or tls://...")
 	case s.o.Idle < 0:
 		return fmt.Errorf("--idle %v: not less than 0", s.o.Idle)
 	case s.o.MaxClients < 1 || s.o.MaxRequest < 1<<10:
@@ -228,6 +235,14 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	if err := cmp.Or(s.check(), s.password()); err != nil {
 		return err
 	}
+	file := s.changes
+	if stream.Is(s.changes) {
+		var err error
+		if s.o.Stream, err = stream.Parse(s.changes, s.changesLogin); err != nil {
+			return fmt.Errorf("--changes %s: %w", s.changes, err)
+		}
+		file = ""
+	}
 	clients, peers, err := s.tls()
 	if err != nil {
 		return err
@@ -262,7 +277,7 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	s.o.Version, s.o.Between = "vkds "+version(), peers
 	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, KeyOfDir: s.keyOfDir,
 		ValueOfDir: s.valueOfDir, Name: name, Peers: s.peers, Shard: shard, At: at, TLS: peers, Stale: s.stale,
-		MaxKeys: s.maxKeys, Rejoin: s.rejoin, Changes: s.changes}
+		MaxKeys: s.maxKeys, Rejoin: s.rejoin, Changes: file}
 	if !g.onHost() {
 		if r.Device, err = g.openGPU(); err != nil {
 			return err

@@ -79,6 +79,13 @@ func (m *metrics) watch(s *Server) {
 		}
 		return 0
 	})
+	if s.stream != nil {
+		gauge("vkds_changes_behind", "Changes that the stream of --changes lacks, if this member leads.",
+			func() float64 {
+				behind, _ := s.stream.Status()
+				return float64(behind)
+			})
+	}
 	gauge("vkds_log_stored", "The last entry of the log that a majority has stored.",
 		func() float64 { return float64(s.node.Status().Stored) })
 	gauge("vkds_log_applied", "The last entry of the log that this member has applied.",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/tool/serve/replica"
+	"github.com/vkds/vkds/internal/tool/serve/stream"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -28,6 +29,7 @@ type Options struct {
 	Shards     [][]string    // the members of all shards, this server's own included; none: there is one shard
 	Between    *tls.Config   // of connections to other shards; nil: in the clear
 	Log        *slog.Logger
+	Stream     *stream.Target // to which changes are published; nil: to none
 
 	// stalled is how long a client may take to log in, to send a command, or to take a part of the answers. It is less
 	// in tests. 0: a minute.
@@ -44,6 +46,7 @@ const (
 // Server answers clients of a Node. Make it by Open.
 type Server struct {
 	node    *replica.Node
+	stream  *stream.Stream // nil: none
 	o       Options
 	config  replica.Options
 	metrics *metrics
@@ -83,6 +86,9 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
 	s.learned.Go(func() { s.learnLeaders(s.scanning) })
+	if o.Stream != nil {
+		s.stream = stream.Start(s.node, o.Stream, o.Log)
+	}
 	s.metrics.watch(s)
 	return s, nil
 }
@@ -168,6 +174,9 @@ func (s *Server) Close() error {
 		s.cancel()
 		s.scans <- struct{}{} // none reads a snapshot any more
 		s.each(func(c *conn) { _ = c.net.Close() })
+	}
+	if s.stream != nil {
+		s.stream.Close()
 	}
 	err := s.node.Close()
 	<-done // none waits for a Node that is closed

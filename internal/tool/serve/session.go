@@ -249,6 +249,10 @@ func (c *conn) info([][]byte) {
 	section("Replication", "role", role, "master_link_status", link, "vkds_leader", x.Leader, "vkds_term", x.Term,
 		"vkds_members", x.Members, "vkds_log_stored", x.Stored, "vkds_log_applied", x.Done,
 		"vkds_age_ms", strconv.FormatInt(x.Age.Milliseconds(), 10))
+	if c.s.stream != nil {
+		behind, fault := c.s.stream.Status()
+		section("Changes", "vkds_changes_behind", behind, "vkds_changes_fault", fault)
+	}
 	section("Cluster", "cluster_enabled", yes[c.s.clustered()], "vkds_shard", c.s.shards[c.s.own])
 	b.WriteString("# Keyspace\r\n")
 	if x.Keys > 0 {

@@ -89,7 +89,7 @@ func TestOtherVersions(t *testing.T) {
 	}()
 	_, err = Open(t.Context(), options[0])
 	require.EqualError(t, err,
-		options[1].Name+": the data is of version 2 of the log, and this program reads only version 3")
+		options[1].Name+": the data is of version 2 of the log, and this program reads only version 4")
 }
 
 // A cluster starts when all have met. One that has lost its folder is refused, by name, unless it says so and all

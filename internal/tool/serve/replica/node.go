@@ -554,6 +554,11 @@ func (n *Node) Read(ctx context.Context, stale bool, read func(View) error) erro
 	if err := n.mayRead(ctx, stale); err != nil {
 		return err
 	}
+	return n.Here(read)
+}
+
+// Here calls read with the state of this member, however old that is.
+func (n *Node) Here(read func(View) error) error {
 	n.state.mu.RLock()
 	defer n.state.mu.RUnlock()
 	if err := cmp.Or(n.Err(), n.state.broken); err != nil {
@@ -586,6 +591,9 @@ func (n *Node) mayRead(ctx context.Context, stale bool) error {
 	}
 	return nil
 }
+
+// Changed has something after the state may have changed, for one receiver.
+func (n *Node) Changed() <-chan struct{} { return n.state.changed }
 
 // Now returns the time in milliseconds since 1970, but never one before that of an entry.
 func (n *Node) Now() int64 { return max(n.o.clock().UnixMilli(), n.state.now.Load()) }

@@ -81,7 +81,7 @@ func (e *TypesError) Error() string {
 }
 
 // version is the first byte of entries and of snapshots.
-const version = 3
+const version = 4
 
 // VersionError says that a folder is of another version of the log.
 type VersionError struct{ Have byte }
@@ -90,25 +90,20 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the data is of version %d of the log, and this program reads only version %d", e.Have, version)
 }
 
-const headerBytes = 3 + 8
+const headerBytes = 3 + 8 + seedBytes
 
 // entry is what an entry of the log has.
 type entry struct {
 	now   int64 // the leader's time
-	seed  seed  // of the hash of texts, if this is the first entry
+	seed  seed  // of the data, if this is the first entry
 	ops   []Op
 	texts [][]byte
 }
 
-// head appends how an entry begins: a version, the types, the leader's time and, if there are texts, a seed. All
-// numbers are little-endian.
+// head appends how an entry begins: a version, the types, the leader's time and a seed. All numbers are little-endian.
 func (t Types) head(to []byte, now int64, s seed) []byte {
 	to = append(to, version, byte(t.Key), byte(t.Value))
-	to = binary.LittleEndian.AppendUint64(to, uint64(now))
-	if t.text() {
-		to = s.append(to)
-	}
-	return to
+	return s.append(binary.LittleEndian.AppendUint64(to, uint64(now)))
 }
 
 // encode appends operations to an entry. Each has a byte for its kind and flags, its key, and what its kind needs. A
@@ -157,22 +152,20 @@ func (t Types) operand(k Kind) keytype.Type {
 // decode returns what an entry has. Its texts are parts of data. Errors: *TypesError, and others that say what is
 // wrong.
 func (t Types) decode(data []byte) (e entry, err error) {
+	if len(data) > 0 && data[0] != version {
+		return entry{}, &VersionError{data[0]}
+	}
 	if len(data) < headerBytes {
 		return entry{}, fmt.Errorf("%d bytes are too few", len(data))
-	}
-	if data[0] != version {
-		return entry{}, &VersionError{data[0]}
 	}
 	if have := (Types{keytype.Type(data[1]), keytype.Type(data[2])}); have != t {
 		return entry{}, &TypesError{have, t}
 	}
 	e.now = int64(binary.LittleEndian.Uint64(data[3:]))
-	r := reader{rest: data[headerBytes:]}
-	if t.text() {
-		if e.seed = (seed{r.word(), r.word()}); e.seed == (seed{}) && !r.short {
-			return entry{}, errSeed
-		}
+	if e.seed.read(data[3+8:]); e.seed == (seed{}) {
+		return entry{}, errSeed
 	}
+	r := reader{rest: data[headerBytes:]}
 	e.ops = make([]Op, 0, len(r.rest)/17+1) // most are Set
 	for len(r.rest) > 0 {
 		op := Op{Kind: Kind(r.rest[0] & 15), Flags: Flags(r.rest[0] >> 4)}

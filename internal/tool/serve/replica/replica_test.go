@@ -525,10 +525,10 @@ func TestTypesOfDir(t *testing.T) {
 
 // Entries and snapshots of another version are refused by that name.
 func TestVersion(t *testing.T) {
-	entry := integers.head(nil, 0, seed{})
+	entry := integers.head(nil, 0, seed{})[:11] // it had no seed
 	entry[0] = 1
 	_, err := integers.decode(entry)
-	require.ErrorContains(t, err, "the data is of version 1 of the log, and this program reads only version 3")
+	require.ErrorContains(t, err, "the data is of version 1 of the log, and this program reads only version 4")
 	s, err := newState(t.Context(), integers, nil)
 	require.NoError(t, err)
 	defer s.close()
@@ -541,7 +541,7 @@ func TestVersion(t *testing.T) {
 	require.NoError(t, l.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogCommand, Data: entry}))
 	require.NoError(t, l.Close())
 	_, err = Open(t.Context(), o)
-	require.EqualError(t, err, "the data is of version 1 of the log, and this program reads only version 3")
+	require.EqualError(t, err, "the data is of version 1 of the log, and this program reads only version 4")
 }
 
 // A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.
@@ -795,3 +795,34 @@ func TestVerify(t *testing.T) {
 }
 
 var _ raft.FSM = (*machine)(nil)
+
+// The name of the data stays, in the log and in a snapshot, and is that of no other data.
+func TestData(t *testing.T) {
+	name := func(n *Node) (is string) {
+		require.NoError(t, n.Here(func(v View) error { is = v.Data(); return nil }))
+		return is
+	}
+	names := map[string]bool{}
+	for range 2 {
+		o := Options{Dir: t.TempDir(), Types: integers}
+		n := open(t, o)
+		lead(t, n)
+		require.Empty(t, name(n))
+		_, err := n.Write([]Op{set(1<<63, 1<<63)}, nil)
+		require.NoError(t, err)
+		is := name(n)
+		require.Len(t, is, 16)
+		require.False(t, names[is])
+		names[is] = true
+		for range 2 {
+			require.NoError(t, n.Close())
+			n = open(t, o)
+			lead(t, n)
+			_, err = n.Write([]Op{set(1<<63+1, 1<<63)}, nil) // by another process: another seed
+			require.NoError(t, err)
+			require.Equal(t, is, name(n))
+			require.NoError(t, n.Compact())
+		}
+		require.NoError(t, n.Close())
+	}
+}

@@ -13,15 +13,15 @@ import (
 )
 
 // stored is a state at one moment, for a file of the log library: the version, the types, the clock, the number of the
-// last change, the number of deadlines and each with its key, the texts if there are any, and the pairs as every
-// structure saves them. The library has a checksum of all.
+// last change, the seed, the number of deadlines and each with its key, the texts if there are any, and the pairs as
+// every structure saves them. The library has a checksum of all.
 type stored struct {
 	ctx       context.Context
 	types     Types
 	clock     int64
 	changes   uint64
 	deadlines *btree.Map[uint64, int64]
-	seed      seed // of the hash of texts
+	seed      seed
 	pairs     Snapshot
 }
 
@@ -31,10 +31,7 @@ func (s *state) store(ctx context.Context) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &stored{ctx: ctx, types: s.types, clock: s.clock, changes: s.changes.last(), pairs: pairs}
-	if s.texts != nil {
-		x.seed = s.texts.seed
-	}
+	x := &stored{ctx: ctx, types: s.types, clock: s.clock, changes: s.changes.last(), seed: s.seed, pairs: pairs}
 	s.mu.Lock() // a copy of the map makes later changes copy its nodes
 	defer s.mu.Unlock()
 	x.deadlines = s.deadlines.of.Copy()
@@ -56,7 +53,7 @@ func (x *stored) write(to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	head := []byte{version, byte(x.types.Key), byte(x.types.Value)}
 	head = binary.LittleEndian.AppendUint64(head, uint64(x.clock))
-	head = binary.LittleEndian.AppendUint64(head, x.changes)
+	head = x.seed.append(binary.LittleEndian.AppendUint64(head, x.changes))
 	head = binary.LittleEndian.AppendUint64(head, uint64(x.deadlines.Len()))
 	_, err := w.Write(head)
 	x.deadlines.Scan(func(key uint64, at int64) bool {
@@ -65,7 +62,7 @@ func (x *stored) write(to io.Writer) error {
 		return err == nil
 	})
 	if err == nil && x.pairs.texts != nil {
-		err = writeTexts(w, x.seed, x.pairs.texts)
+		err = writeTexts(w, x.pairs.texts)
 	}
 	if err != nil {
 		return err
@@ -79,7 +76,7 @@ func (x *stored) write(to io.Writer) error {
 // restore replaces the state by a stored one. After an error it is as before. Error: *TypesError, and others.
 func (s *state) restore(ctx context.Context, from io.Reader) error {
 	r := bufio.NewReaderSize(from, 1<<16)
-	var head [3 + 8 + 8 + 8]byte
+	var head [3 + 8 + 8 + seedBytes + 8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
 	}
@@ -89,8 +86,10 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 	if have := (Types{keytype.Type(head[1]), keytype.Type(head[2])}); have != s.types {
 		return &TypesError{have, s.types}
 	}
+	var seed seed
+	seed.read(head[19:])
 	all := newDeadlines()
-	for range binary.LittleEndian.Uint64(head[19:]) {
+	for range binary.LittleEndian.Uint64(head[19+seedBytes:]) {
 		var pair [16]byte
 		if _, err := io.ReadFull(r, pair[:]); err != nil {
 			return err
@@ -101,7 +100,7 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 	if s.texts != nil {
 		texts = newTexts(s.types)
 		texts.hashes = s.texts.hashes
-		if err := texts.read(r); err != nil {
+		if err := texts.read(r, seed); err != nil {
 			return err
 		}
 	}
@@ -109,6 +108,6 @@ func (s *state) restore(ctx context.Context, from io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return s.replace(ctx, pairs, all, texts, int64(binary.LittleEndian.Uint64(head[3:])),
+	return s.replace(ctx, pairs, all, texts, seed, int64(binary.LittleEndian.Uint64(head[3:])),
 		binary.LittleEndian.Uint64(head[11:]))
 }

@@ -2,6 +2,8 @@ package replica
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"slices"
 	"sync"
@@ -24,9 +26,12 @@ type state struct {
 	reads     *combine.Ordered[uint64, uint64] // the pairs, for many readers
 	deadlines deadlines
 	texts     *texts // nil: keys and values are no texts
+	seed      seed   // zero: no entry was applied
 	clock     int64  // the latest time of an entry
 	changes   history
 	broken    error // an entry is half applied; nil: none is
+
+	changed chan struct{} // has one after an entry or a snapshot has come
 
 	count atomic.Uint64 // pairs
 	first atomic.Int64  // the earliest deadline; 0: none
@@ -36,7 +41,7 @@ type state struct {
 }
 
 func newState(ctx context.Context, types Types, device *vk.Device) (*state, error) {
-	s := &state{types: types, device: device}
+	s := &state{types: types, device: device, changed: make(chan struct{}, 1)}
 	pairs, err := empty(ctx, device)
 	if err != nil {
 		return nil, err
@@ -45,13 +50,13 @@ func newState(ctx context.Context, types Types, device *vk.Device) (*state, erro
 	if types.text() {
 		texts = newTexts(types)
 	}
-	return s, s.replace(ctx, pairs, newDeadlines(), texts, 0, 0)
+	return s, s.replace(ctx, pairs, newDeadlines(), texts, seed{}, 0, 0)
 }
 
-// replace puts other pairs, deadlines, texts, another clock and number of changes in the place of those of the state.
-// It takes possession of the pairs, also if it fails.
-func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlines, texts *texts, clock int64,
-	changes uint64) error {
+// replace puts other pairs, deadlines, texts, another seed, clock and number of changes in the place of those of the
+// state. It takes possession of the pairs, also if it fails.
+func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlines, texts *texts, seed seed,
+	clock int64, changes uint64) error {
 	n, err := pairs.Len(ctx)
 	if err != nil {
 		pairs.Close()
@@ -64,7 +69,7 @@ func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlin
 	}
 	s.mu.Lock()
 	before := s.reads
-	s.pairs, s.reads, s.deadlines, s.texts, s.clock = pairs, reads, deadlines, texts, clock
+	s.pairs, s.reads, s.deadlines, s.texts, s.seed, s.clock = pairs, reads, deadlines, texts, seed, clock
 	s.changes = history{before: changes}
 	s.publish(n)
 	s.mu.Unlock()
@@ -78,6 +83,10 @@ func (s *state) publish(count uint64) {
 	s.count.Store(count)
 	s.first.Store(s.deadlines.first())
 	s.now.Store(s.clock)
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
 }
 
 func (s *state) close() error { return s.reads.Close() }
@@ -135,9 +144,11 @@ func (s *state) apply(ctx context.Context, e entry) ([]Answer, error) {
 	clock, ops := max(s.clock, e.now), e.ops
 	w := &s.work
 	w.reset()
-	if s.texts != nil && s.texts.seed == (seed{}) {
+	if s.seed == (seed{}) {
 		s.mu.Lock() // readers hash, too
-		s.texts.begin(e.seed)
+		if s.seed = e.seed; s.texts != nil {
+			s.texts.begin(e.seed)
+		}
 		s.mu.Unlock()
 	}
 	s.tidy()
@@ -418,6 +429,16 @@ func (v View) Changes(since uint64, most, bytes int) ([]Change, error) {
 
 // LastChange returns the number of the last change.
 func (v View) LastChange() uint64 { return v.s.changes.last() }
+
+// Data returns a name that these pairs and their changes have on each member and after each start, and that no others
+// have. Before the first entry it is "".
+func (v View) Data() string {
+	if v.s.seed == (seed{}) {
+		return ""
+	}
+	sum := sha256.Sum256(v.s.seed.append(nil)) // nobody may know the seed
+	return hex.EncodeToString(sum[:8])
+}
 
 // Len returns the number of pairs.
 func (v View) Len() uint64 { return v.s.count.Load() }

@@ -20,7 +20,7 @@ const Longest = 64 << 10
 // Record has what of a pair is text. The rest of the pair is in words.
 type Record struct{ Key, Value string }
 
-var errSeed = errors.New("the seed of its texts is 0")
+var errSeed = errors.New("its seed is 0")
 
 // texts has the Record of each pair, by the word of its key, if keys or values are text. The dictionary has the words.
 //
@@ -32,8 +32,7 @@ var errSeed = errors.New("the seed of its texts is 0")
 type texts struct {
 	keys   bool // keys are text
 	hashes func(seed) keytype.Hash
-	seed   seed         // zero: no entry was applied
-	hash   keytype.Hash // nil: the same, or keys are no text
+	hash   keytype.Hash // nil: no entry was applied, or keys are no text
 	of     *btree.Map[uint64, Record]
 	odd    map[string]uint64 // the words of keys that have another one than their hash
 	bytes  int
@@ -42,7 +41,8 @@ type texts struct {
 	copying sync.Mutex // a map is copied by one at a time
 }
 
-// seed is the key of the hash of texts. It is made by chance, and never zero.
+// seed is what one dictionary has and no other one: chance that the first entry brings. It is the key of the hash of
+// texts, and never zero.
 type seed [2]uint64
 
 const seedBytes = 16
@@ -76,10 +76,7 @@ func newTexts(types Types) *texts {
 
 // begin takes the seed of the first entry.
 func (t *texts) begin(s seed) {
-	if t.seed != (seed{}) || s == (seed{}) {
-		return
-	}
-	if t.seed = s; t.keys {
+	if t.keys && s != (seed{}) {
 		t.hash = t.hashes(s)
 	}
 }
@@ -167,10 +164,10 @@ func (t *texts) tidied() *btree.Map[uint64, Record] {
 	return all
 }
 
-// writeTexts writes a seed and Records: how many, and each with its word and both texts.
-func writeTexts(w *bufio.Writer, s seed, of *btree.Map[uint64, Record]) (err error) {
-	b := s.append(nil)
-	_, err = w.Write(binary.LittleEndian.AppendUint64(b, uint64(of.Len())))
+// writeTexts writes Records: how many, and each with its word and both texts.
+func writeTexts(w *bufio.Writer, of *btree.Map[uint64, Record]) (err error) {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(of.Len()))
+	_, err = w.Write(b)
 	of.Scan(func(word uint64, r Record) bool {
 		b = binary.LittleEndian.AppendUint64(b[:0], word)
 		b = append(binary.AppendUvarint(b, uint64(len(r.Key))), r.Key...)
@@ -182,15 +179,13 @@ func writeTexts(w *bufio.Writer, s seed, of *btree.Map[uint64, Record]) (err err
 }
 
 // read reads what writeTexts has written into texts that are empty.
-func (t *texts) read(r *bufio.Reader) error {
-	var head [seedBytes + 8]byte
+func (t *texts) read(r *bufio.Reader, s seed) error {
+	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
 	}
-	var s seed
-	s.read(head[:])
 	t.begin(s)
-	n := binary.LittleEndian.Uint64(head[seedBytes:])
+	n := binary.LittleEndian.Uint64(head[:])
 	if n > 0 && s == (seed{}) {
 		return errSeed
 	}

@@ -252,8 +252,8 @@ func TestSeed(t *testing.T) {
 	w := bufio.NewWriter(&file)
 	of := newTexts(types).of
 	of.Set(1, Record{Key: "k"})
-	require.NoError(t, errors.Join(writeTexts(w, seed{}, of), w.Flush()))
-	require.ErrorIs(t, newTexts(types).read(bufio.NewReader(&file)), errSeed)
+	require.NoError(t, errors.Join(writeTexts(w, of), w.Flush()))
+	require.ErrorIs(t, newTexts(types).read(bufio.NewReader(&file), seed{}), errSeed)
 }
 
 // Readers hash their keys while the first entry brings the seed.

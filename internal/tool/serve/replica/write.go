@@ -90,7 +90,7 @@ func (n *Node) gather() {
 			}
 			continue
 		}
-		entry := make([]byte, 0, headerBytes+seedBytes+s.bytes)
+		entry := make([]byte, 0, headerBytes+s.bytes)
 		entry = n.o.Types.head(entry, n.o.clock().UnixMilli(), n.seed)
 		for _, w := range s.writes {
 			entry = append(entry, w.body...)
