@@ -218,10 +218,28 @@ func TestKilledAlone(t *testing.T) { eachType(t, killedAlone) }
 
 func killedAlone(t *testing.T, flags []string) {
 	all := servers(t, 1)
-	changes := filepath.Join(t.TempDir(), "changes.csv")
-	all[0].flags = append([]string{"--changes", changes}, flags...)
+	path := filepath.Join(t.TempDir(), "changes.csv")
+	all[0].flags = append([]string{"--changes", path}, flags...)
+	counted := countWhileKilled(t, all)
+
+	all[0].start(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	var changes []change
+	for _, parts := range lines[2:] { // after its name
+		number, err := strconv.ParseUint(parts[0], 10, 64)
+		require.NoError(t, err)
+		changes = append(changes, change{number, parts[1], parts[2], parts[3]})
+	}
+	requireCounts(t, changes, counted)
+}
+
+// countWhileKilled has clients count, each at its own key, while a server is killed. It returns how far they came.
+func countWhileKilled(t *testing.T, all []*server) []int64 {
 	const clients = 8
-	var counted, unknown [clients]int64
+	counted, unknown := make([]int64, clients), make([]int64, clients)
 	for round := range kills() {
 		all[0].start(t)
 		c := newClient(all)
@@ -258,27 +276,25 @@ func killedAlone(t *testing.T, flags []string) {
 		g.Wait()
 	}
 	require.Positive(t, counted[0])
+	return counted
+}
 
-	// Each change is in the file, once and in its order: numbers that count have no gaps.
-	all[0].start(t)
-	text, err := os.ReadFile(changes)
-	require.NoError(t, err)
+// requireCounts checks that each change is there, once and in its order: numbers that count have no gaps.
+func requireCounts(t *testing.T, changes []change, counted []int64) {
 	last := map[string]int64{}
-	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	require.NoError(t, err)
-	for i, parts := range lines[2:] { // after its name
-		require.Equal(t, []string{strconv.Itoa(i + 1), "set"}, parts[:2])
-		key := parts[2]
-		n, err := strconv.ParseInt(parts[3], 10, 64)
+	for i, c := range changes {
+		require.EqualValues(t, i+1, c.number)
+		require.Equal(t, "set", c.op)
+		n, err := strconv.ParseInt(c.value, 10, 64)
 		require.NoError(t, err)
-		if is, there := last[key]; there {
-			require.Equal(t, is+1, n, "%v", parts)
+		if is, there := last[c.key]; there {
+			require.Equal(t, is+1, n, "%v", c)
 		} else {
-			require.Zero(t, n, "%v", parts)
+			require.Zero(t, n, "%v", c)
 		}
-		last[key] = n
+		last[c.key] = n
 	}
-	for i := range clients {
+	for i := range counted {
 		require.GreaterOrEqual(t, last[strconv.Itoa(i)], counted[i])
 	}
 }

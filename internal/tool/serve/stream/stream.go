@@ -18,8 +18,8 @@ import (
 )
 
 // Stream publishes changes while its Node leads. It begins where the stream ends, which the last message says. Each
-// message names the one after which it may come, so JetStream refuses those of a member that no longer leads, and those
-// that have come already. There is no Nats-Msg-Id: JetStream would drop messages that come again after a purge.
+// message names the one after which it may come. So JetStream refuses those of a member that no longer leads, and those
+// that have come already. There is no Nats-Msg-Id: JetStream would drop what comes again after the stream has lost it.
 type Stream struct {
 	node   *replica.Node
 	target *Target
@@ -191,8 +191,8 @@ func (s *Stream) session(ctx context.Context) error {
 	}
 }
 
-// cause returns an error of a session, or the one that may be the reason why no answer came. A member that doesn't lead
-// has none.
+// cause returns an error of a session, or the one that may be the reason why no answer came. A member that doesn't
+// lead has none.
 func cause(conn *nats.Conn, err error) error {
 	var other *replica.NotLeaderError
 	if errors.As(err, &other) {
@@ -210,7 +210,10 @@ func (s *Stream) open(ctx context.Context, js jetstream.JetStream) (jetstream.St
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		to, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: s.target.name,
 			Subjects: []string{s.target.name + ".changes"}, Description: "changes of vkds serve",
-			Storage: jetstream.FileStorage})
+			Storage: jetstream.FileStorage,
+			// Its messages have other numbers than those of an earlier stream of that name, which is gone. So one who
+			// still writes that is refused.
+			FirstSeq: uint64(time.Now().UnixMicro())})
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			to, err = js.Stream(ctx, s.target.name)
 		}
@@ -262,7 +265,7 @@ func endOf(ctx context.Context, to jetstream.Stream) (e end, err error) {
 	}
 	e.known, e.data, e.lines = true, m.Header.Get(dataHeader), m.Data
 	if e.data == "" {
-		return end{}, fmt.Errorf("message %d of the stream is not of vkds: purge the stream, or name another one",
+		return end{}, fmt.Errorf("message %d of the stream is not of vkds: delete the stream, or name another one",
 			e.sequence)
 	}
 	if text := m.Header.Get(changeHeader); text != "" {
@@ -337,7 +340,7 @@ func (p *publisher) resume(ctx context.Context, to jetstream.Stream) error {
 }
 
 func (p *publisher) others(e end) error {
-	return fmt.Errorf("the stream has changes of other data (%s): purge it, or name another one", e.data)
+	return fmt.Errorf("the stream has changes of other data (%s): delete it, or name another one", e.data)
 }
 
 // agrees reports whether the last change of the stream is that of the history, if it has it.
