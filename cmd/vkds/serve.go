@@ -179,7 +179,7 @@ func (s *serving) check() error {
 	case s.stale < 0 || s.stale > 0 && s.stale < 100*time.Millisecond:
 		return fmt.Errorf("--stale %v: at least 100ms", s.stale)
 	case s.changesLogin != "" && !stream.Is(s.changes):
-		return errors.New("--changes-login is for --changes nats://... or tls://...")
+		return errors.New("--changes-login is for a stream: --changes nats://HOST:PORT/STREAM")
 	case s.o.Idle < 0:
 		return fmt.Errorf("--idle %v: not less than 0", s.o.Idle)
 	case s.o.MaxClients < 1 || s.o.MaxRequest < 1<<10:

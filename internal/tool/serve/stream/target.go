@@ -14,13 +14,14 @@ import (
 
 // Target is a stream.
 type Target struct {
+	text    string // that of Parse
 	servers string // as nats.Connect has them
 	name    string
 	login   nats.Option // nil: none
 }
 
-// String returns what Parse reads.
-func (t *Target) String() string { return t.servers + "/" + t.name }
+// String returns what Parse has read.
+func (t *Target) String() string { return t.text }
 
 // Is reports whether a text names a stream, and no file.
 func Is(text string) bool {
@@ -35,7 +36,7 @@ func Parse(text, file string) (*Target, error) {
 	if !found || name == "" || strings.ContainsAny(name, "/.*> \t?#") {
 		return nil, errors.New("it is nats://HOST:PORT/STREAM, or tls://HOST:PORT/STREAM")
 	}
-	t := &Target{name: name}
+	t := &Target{text: text, name: name}
 	for i, host := range strings.Split(hosts, ",") {
 		server := scheme + "://" + host
 		u, err := url.Parse(server)
