@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,9 +31,10 @@ import (
 
 // jet is a server of NATS in this process, which may be stopped and started.
 type jet struct {
-	t *testing.T
-	o natsd.Options
-	s *natsd.Server
+	t    *testing.T
+	o    natsd.Options
+	s    *natsd.Server
+	dial []nats.Option
 }
 
 func startJet(t *testing.T, password string) *jet {
@@ -39,6 +42,7 @@ func startJet(t *testing.T, password string) *jet {
 		NoSigs: true, StoreDir: filepath.Join(t.TempDir(), "jetstream")}}
 	if password != "" {
 		j.o.Username, j.o.Password = "vkds", password
+		j.dial = []nats.Option{nats.UserInfo("vkds", password)}
 	}
 	j.start()
 	t.Cleanup(j.stop)
@@ -68,7 +72,7 @@ func (j *jet) url(stream string) string {
 
 // with calls f with a client.
 func (j *jet) with(f func(js jetstream.JetStream)) {
-	c, err := nats.Connect(j.s.ClientURL(), nats.UserInfo(j.o.Username, j.o.Password))
+	c, err := nats.Connect(j.s.ClientURL(), j.dial...)
 	require.NoError(j.t, err)
 	defer c.Close()
 	js, err := jetstream.New(c)
@@ -176,6 +180,7 @@ func (j *jet) lines(stream string) (all []change) {
 		s, err := js.Stream(j.t.Context(), stream)
 		require.NoError(j.t, err)
 		state := s.CachedInfo().State
+		s.CachedInfo().Config.AllowDirect = false // others than the leader may lack the last ones
 		for i := state.FirstSeq; i <= state.LastSeq; i++ {
 			m, err := s.GetMsg(j.t.Context(), i)
 			require.NoError(j.t, err)
@@ -546,6 +551,44 @@ func TestStreamOfTexts(t *testing.T) {
 	require.Equal(t, 1, j.follows("TEXTS", s))
 	pairs, _ := held(t, s)
 	require.Len(t, pairs, len(all)-3)
+}
+
+// With tls://, a server speaks to NATS by TLS alone, and only to one whose certificate the system trusts.
+func TestStreamByTLS(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere, SSL_CERT_FILE says nothing")
+	}
+	cert, key, signers := certificate(t, t.TempDir())
+	own, err := tls.LoadX509KeyPair(cert, key)
+	require.NoError(t, err)
+	plain, j := startJet(t, ""), startJet(t, "")
+	j.stop()
+	j.o.TLS, j.o.TLSConfig = true, &tls.Config{Certificates: []tls.Certificate{own}}
+	j.dial = []nats.Option{nats.RootCAs(cert), nats.Secure(&tls.Config{RootCAs: signers})}
+	j.start()
+	all := servers(t, 3)
+	for i, s := range all {
+		s.peers = nil
+		if s.shell = "unset SSL_CERT_FILE; "; i == 0 {
+			s.shell = "export SSL_CERT_FILE=" + cert + "; "
+		}
+		s.flags = []string{"--changes", strings.Replace(j.url("TLS"), "nats:", "tls:", 1)}
+		if i == 2 {
+			s.flags[1] = strings.Replace(plain.url("TLS"), "nats:", "tls:", 1)
+		}
+		s.start(t)
+		c := newClient(all[i : i+1])
+		_, done := c.do(t.Context(), "SET", 1, 1)
+		require.True(t, done)
+		c.close()
+	}
+	require.Equal(t, 1, j.follows("TLS", all[0]))
+	for i, want := range []string{"certificate signed by unknown authority", "secure connection not available"} {
+		require.Eventually(t, func() bool {
+			is, _ := fault(t, all[1+i])
+			return strings.Contains(is, want)
+		}, 5*time.Second, 10*time.Millisecond, want)
+	}
 }
 
 // While NATS is away, the server answers, and forgets changes. Then the stream gets all pairs, and what comes after.
