@@ -24,6 +24,7 @@ import (
 // serving is the command "vkds serve".
 type serving struct {
 	data, listen, http string
+	flight             string
 	node               string
 	peers              []string
 	shards             []string
@@ -68,6 +69,9 @@ TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
   VK.CHANGES N [LIMIT M]     the changes after number N ($: the last one's number)
   VK.SNAPSHOT NAME           save all pairs as DIR/exported/NAME.vkds
 
+With --flight, it also answers clients of Arrow Flight, for loads and look-ups of
+many keys, such as "vkds update --server" and "vkds get --server".
+
 - and + are the first and the last key. Keys and values are integers, unless --key
 and --value say otherwise: numbers, times, addresses, or texts of up to 64 kB,
 which have no order: for these there are no ranges and neighbors. docs/serve.md
@@ -102,6 +106,8 @@ says what is promised.`,
 	flags.Uint64Var(&s.maxKeys, "max-keys", 0, "refuse new keys from this `number` on (default: no limit)")
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
 		"READONLY, with what is at most this `time` old")
+	flags.StringVar(&s.flight, "flight", "", "`address` for clients of Arrow Flight; in a cluster, its\n"+
+		"port is as far from that of --listen on each server")
 	flags.StringVar(&s.changes, "changes", "", "`file` to which each change is written, as CSV; this server\n"+
 		"alone writes it")
 	flags.StringVar(&s.passwordFile, "password-file", "", "`file` with the password that clients must give")
@@ -281,12 +287,32 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	stop, err := s.pages(server)
 	if err == nil {
 		defer stop()
+		stop, err = s.bulk(server, clients)
+	}
+	if err == nil {
 		fmt.Fprintf(g.out, "%s://%s\n", scheme, reachable(l.Addr().(*net.TCPAddr)))
 		s.o.Log.Info("serving", "address", l.Addr(), "data", s.data, "device", nameOf(r.Device))
 		err = server.Serve(ctx, l)
+		stop()
 	}
 	closed := server.Close()
 	return cmp.Or(err, closed)
+}
+
+// bulk answers clients of Flight until stop is called.
+func (s *serving) bulk(server *serve.Server, t *tls.Config) (stop func(), err error) {
+	if s.flight == "" {
+		return func() {}, nil
+	}
+	at, err := listenable("--flight", s.flight, s.anyone || s.o.Password != "")
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("--flight %s: %w", s.flight, err)
+	}
+	return server.ServeFlight(l, t), nil
 }
 
 // pages serves the pages of --http until stop is called.
