@@ -187,20 +187,34 @@ func (s *serving) check() error {
 	return nil
 }
 
-// password reads the file of the password: its first line.
-func (s *serving) password() error {
-	if s.passwordFile == "" {
-		return nil
+// passwordIn reads the file of a password: its first line.
+func passwordIn(file string) (string, error) {
+	if file == "" {
+		return "", nil
 	}
-	text, err := os.ReadFile(s.passwordFile)
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
-	if s.o.Password = strings.TrimSuffix(string(line), "\r"); s.o.Password == "" {
-		return fmt.Errorf("%s: its first line is empty", s.passwordFile)
+	password := strings.TrimSuffix(string(line), "\r")
+	if password == "" {
+		return "", fmt.Errorf("%s: its first line is empty", file)
 	}
-	return nil
+	return password, nil
+}
+
+// signersIn reads a file with certificates of authorities.
+func signersIn(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	signers := x509.NewCertPool()
+	if !signers.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate", file)
+	}
+	return signers, nil
 }
 
 // tls returns what clients and peers are spoken to with; nil: in the clear.
@@ -216,13 +230,9 @@ func (s *serving) tls() (clients, peers *tls.Config, err error) {
 	if s.ca == "" {
 		return clients, nil, nil
 	}
-	text, err := os.ReadFile(s.ca)
+	signers, err := signersIn(s.ca)
 	if err != nil {
 		return nil, nil, err
-	}
-	signers := x509.NewCertPool()
-	if !signers.AppendCertsFromPEM(text) {
-		return nil, nil, fmt.Errorf("%s has no certificate", s.ca)
 	}
 	peers = &tls.Config{Certificates: clients.Certificates, MinVersion: tls.VersionTLS13, RootCAs: signers,
 		ClientCAs: signers, ClientAuth: tls.RequireAndVerifyClientCert}
@@ -231,7 +241,11 @@ func (s *serving) tls() (clients, peers *tls.Config, err error) {
 
 func (s *serving) run(ctx context.Context, g *global) error {
 	refuseGrowth()
-	if err := cmp.Or(s.check(), s.password()); err != nil {
+	if err := s.check(); err != nil {
+		return err
+	}
+	var err error
+	if s.o.Password, err = passwordIn(s.passwordFile); err != nil {
 		return err
 	}
 	clients, peers, err := s.tls()

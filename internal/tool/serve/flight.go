@@ -56,9 +56,14 @@ type flights struct {
 
 // ServeFlight answers clients of Arrow Flight until stop is called, before Close. t is nil for clients without TLS.
 func (s *Server) ServeFlight(l net.Listener, t *tls.Config) (stop func()) {
+	_, stop = s.flights(l, t)
+	return stop
+}
+
+func (s *Server) flights(l net.Listener, t *tls.Config) (f *flights, stop func()) {
 	bulk.Quiet()
 	ctx, end := context.WithCancel(s.scanning)
-	f := &flights{s: s, token: rand.Text(), streams: make(chan struct{}, mostStreams),
+	f = &flights{s: s, token: rand.Text(), streams: make(chan struct{}, mostStreams),
 		arrived: semaphore.NewWeighted(mostArrived), ending: ctx, conns: map[string]net.Conn{}}
 	if _, port, err := net.SplitHostPort(s.config.Name); err == nil {
 		own, _ := strconv.Atoi(port)
@@ -81,7 +86,7 @@ func (s *Server) ServeFlight(l net.Listener, t *tls.Config) (stop func()) {
 			s.o.Log.Warn("flight has ended", "error", err)
 		}
 	}()
-	return func() {
+	return f, func() {
 		end()
 		forced := time.AfterFunc(grace, server.Stop)
 		defer forced.Stop()

@@ -208,10 +208,10 @@ func (f *flights) DoPut(stream flight.FlightService_DoPutServer) error {
 		if err == io.EOF {
 			return nil
 		}
-		more := fmt.Sprintf("; %d rows are done", done.Rows)
+		more := bulk.RowsDone(done.Rows)
 		var unknown *replica.UnknownError
 		if errors.As(err, &unknown) {
-			more += fmt.Sprintf(", and the %d after them may be or not", part)
+			more += fmt.Sprintf("; the %d after them may be or not", part)
 		}
 		return f.failed(err, more, stream.SetTrailer)
 	}

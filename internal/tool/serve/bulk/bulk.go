@@ -5,6 +5,7 @@ package bulk
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -30,11 +31,20 @@ const (
 	MostRows  = 1 << 16
 	MostBytes = 1 << 20
 
+	// LongestText is the greatest length of a text that a server takes, in bytes.
+	LongestText = 64 << 10
+
 	// LeaderKey is the key of the address of the leader, beside an error of a server that doesn't lead. It is empty if
 	// no leader is known.
 	LeaderKey = "vkds-leader"
 	typeKey   = "vkds.type" // of a column's metadata: the name of its type
 )
+
+// rowsDone begins what RowsDone returns.
+const rowsDone = "; rows that are done: "
+
+// RowsDone returns how an error of DoPut ends: how many rows are done.
+func RowsDone(rows int64) string { return rowsDone + strconv.FormatInt(rows, 10) }
 
 // Done is what PutResult has as JSON: how many rows are done so far, and how many of their keys were there before.
 type Done struct {
