@@ -45,6 +45,7 @@ type flights struct {
 	flight.BaseFlightServer
 	s       *Server
 	base    int    // the port of Flight, less that for Redis
+	scheme  string // of the addresses of Flight
 	token   string // what clients that have given the password send
 	streams chan struct{}
 	arrived *semaphore.Weighted
@@ -73,7 +74,9 @@ func (s *Server) flights(l net.Listener, t *tls.Config) (f *flights, stop func()
 		grpc.MaxConcurrentStreams(ofOneFlight), grpc.MaxHeaderListSize(stranger), grpc.ConnectionTimeout(s.o.stalled),
 		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(ofOneFlight * window),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: s.o.stalled})}
+	f.scheme = "grpc://"
 	if t != nil {
+		f.scheme = "grpc+tls://"
 		o = append(o, grpc.Creds(credentials.NewTLS(t)))
 	}
 	server := grpc.NewServer(o...)
@@ -220,12 +223,13 @@ func (f *flights) failed(err error, more string, trailer func(metadata.MD)) erro
 	var not *replica.NotLeaderError
 	var full *replica.FullError
 	var unknown *replica.UnknownError
+	var unreached *unreachedError
 	code, text := codes.Internal, err.Error()
 	switch x, is := status.FromError(err); {
 	case is: // of gRPC itself
 		code, text = x.Code(), x.Message()
 	case errors.As(err, &not):
-		at := f.leader(not.Leader)
+		at := f.beside(not.Leader)
 		trailer(metadata.Pairs(bulk.LeaderKey, at))
 		if code = codes.Unavailable; at != "" {
 			code, text = codes.FailedPrecondition, fmt.Sprintf("%v, with Flight at %s", err, at)
@@ -234,7 +238,7 @@ func (f *flights) failed(err error, more string, trailer func(metadata.MD)) erro
 		code = codes.Unknown
 	case errors.As(err, &full), errors.Is(err, errRoom), errors.Is(err, errStreams):
 		code = codes.ResourceExhausted
-	case errors.Is(err, replica.ErrClosed), f.s.node.Err() != nil:
+	case errors.Is(err, replica.ErrClosed), errors.As(err, &unreached), f.s.node.Err() != nil:
 		code = codes.Unavailable
 	case errors.Is(err, errIdle):
 		code = codes.DeadlineExceeded
@@ -242,8 +246,8 @@ func (f *flights) failed(err error, more string, trailer func(metadata.MD)) erro
 	return status.Error(code, text+more)
 }
 
-// leader returns where a leader has Flight: as far from its port for Redis as this server.
-func (f *flights) leader(address string) string {
+// beside returns where a server has Flight: as far from its port for Redis as this one.
+func (f *flights) beside(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return ""

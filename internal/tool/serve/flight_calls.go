@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -140,11 +141,30 @@ func (in *incoming) batch(records *input.Records, types []keytype.Type, before i
 			}
 		}
 	}
+	if err == nil {
+		err = in.f.foreign(columns[0], before)
+	}
 	if kept < in.weight {
 		in.f.arrived.Release(in.weight - kept)
 		in.weight = kept
 	}
 	return columns, err
+}
+
+// foreign returns an error if another shard has a key. before is the number of rows before them.
+func (f *flights) foreign(keys bulk.Column, before int64) error {
+	if len(f.s.shards) == 1 {
+		return nil
+	}
+	for row := range keys.Words {
+		if x := f.s.shardOf(keys.Slot(row)); x.clients != nil {
+			leader := *x.leader.Load()
+			return status.Errorf(codes.FailedPrecondition,
+				"the stream: row %d: its key is of %v, whose leader is %s, with Flight at %s (GetFlightInfo lists all)",
+				before+int64(row)+1, x, leader, f.beside(leader))
+		}
+	}
+	return nil
 }
 
 // take returns the next columns and a function that gives their room back, or io.EOF.
@@ -492,20 +512,59 @@ func (f *flights) GetSchema(context.Context, *flight.FlightDescriptor) (*flight.
 	return &flight.SchemaResult{Schema: flight.SerializeSchema(f.schema(false), memory.DefaultAllocator)}, nil
 }
 
-// GetFlightInfo returns the schema of pairs, how many there are if all are meant, and the ticket for them.
+// GetFlightInfo returns the schema of pairs, how many there are if all are meant, and where they are: an endpoint for
+// each shard, with its slots, and with the addresses of its members if there may be several, the leader first.
 func (f *flights) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	text, pairs := instruction(d, ""), int64(-1)
-	_, _, err := f.rangeOf(text)
-	if err == nil && text == "" {
-		err = f.s.node.Read(ctx, false, func(v replica.View) error {
-			pairs = int64(v.Len())
-			return nil
-		})
-	}
+	info, err := f.info(ctx, instruction(d, ""))
 	if err != nil {
 		return nil, f.failed(err, "", func(m metadata.MD) { _ = grpc.SetTrailer(ctx, m) })
 	}
-	return &flight.FlightInfo{Schema: flight.SerializeSchema(f.schema(false), memory.DefaultAllocator),
-		FlightDescriptor: d, TotalRecords: pairs, TotalBytes: -1, Ordered: f.s.config.Types.Key != keytype.Text,
-		Endpoint: []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: []byte(text)}}}}, nil
+	info.FlightDescriptor = d
+	return info, nil
+}
+
+func (f *flights) info(ctx context.Context, text string) (*flight.FlightInfo, error) {
+	if _, _, err := f.rangeOf(text); err != nil {
+		return nil, err
+	}
+	several := len(f.s.shards) > 1
+	info := &flight.FlightInfo{Schema: flight.SerializeSchema(f.schema(false), memory.DefaultAllocator),
+		TotalRecords: -1, TotalBytes: -1, Ordered: f.s.config.Types.Key != keytype.Text && !several}
+	if text == "" {
+		pairs := new(atomic.Int64)
+		err := f.s.node.Read(ctx, false, func(v replica.View) error {
+			pairs.Store(int64(v.Len()))
+			return nil
+		})
+		if err == nil {
+			err = f.s.others(len(f.s.shards), func(x *shard) error {
+				n, err := x.ask(ctx, "DBSIZE")
+				more, _ := n.(int64)
+				pairs.Add(more)
+				return err
+			})
+		}
+		if err != nil {
+			return nil, err
+		}
+		info.TotalRecords = pairs.Load()
+	}
+	for _, x := range f.s.shards {
+		first, last := x.slots()
+		slots, _ := json.Marshal(bulk.Shard{First: first, Last: last})
+		e := &flight.FlightEndpoint{Ticket: &flight.Ticket{Ticket: []byte(text)}, AppMetadata: slots}
+		leader := *x.leader.Load()
+		if at, _ := f.s.node.Leader(); x.clients == nil && at != "" {
+			leader = at
+		}
+		for _, m := range append([]string{leader}, x.members...) {
+			if several || len(x.members) > 1 {
+				if m != leader || len(e.Location) == 0 {
+					e.Location = append(e.Location, &flight.Location{Uri: f.scheme + f.beside(m)})
+				}
+			}
+		}
+		info.Endpoint = append(info.Endpoint, e)
+	}
+	return info, nil
 }

@@ -87,8 +87,8 @@ func put(ctx context.Context, c flight.Client, what string, batches ...arrow.Rec
 	}
 }
 
-// pairs reads all that a stream has, as JSON.
-func pairs(t testing.TB, stream flight.DataStreamReader) (text string, schema *arrow.Schema, err error) {
+// listed reads all that a stream has, as JSON.
+func listed(t testing.TB, stream flight.DataStreamReader) (text string, schema *arrow.Schema, err error) {
 	r, err := flight.NewRecordReader(stream)
 	if err != nil {
 		return "", nil, err
@@ -113,14 +113,14 @@ func exchange(t testing.TB, c flight.Client, keys ...arrow.RecordBatch) (string,
 		}
 	}
 	require.NoError(t, stream.CloseSend())
-	text, _, err := pairs(t, stream)
+	text, _, err := listed(t, stream)
 	return text, err
 }
 
 func get(t testing.TB, c flight.Client, ticket string) (string, *arrow.Schema, error) {
 	stream, err := c.DoGet(t.Context(), &flight.Ticket{Ticket: []byte(ticket)})
 	require.NoError(t, err)
-	return pairs(t, stream)
+	return listed(t, stream)
 }
 
 // A stock client puts, finds, lists and deletes pairs of each kind of type; columns are of any type that a file of
@@ -556,4 +556,109 @@ func TestFlightManyCalls(t *testing.T) {
 	requireFree(t, f)
 	_, err := exchange(t, stock(t, address), rowsOf(t, `[{"key":1}]`, keyField(arrow.PrimitiveTypes.Int64)))
 	require.NoError(t, err)
+}
+
+// Keys of other shards are refused by a line that says where they are. This project's client sends each key to its
+// shard.
+func TestFlightShards(t *testing.T) {
+	for _, types := range []replica.Types{integers, {Key: keytype.Text, Value: keytype.Text}} {
+		t.Run(types.String(), func(t *testing.T) { testFlightShards(t, types) })
+	}
+}
+
+func testFlightShards(t *testing.T, types replica.Types) {
+	var o Options
+	all, apart := beside(t, 3)
+	for _, l := range all {
+		o.Shards = append(o.Shards, []string{l[0].Addr().String()})
+	}
+	var address string
+	for i, l := range all {
+		s, err := Open(t.Context(), replica.Options{Dir: t.TempDir(), Types: types, Name: l[0].Addr().String(),
+			Shard: replica.Shard{Number: uint16(i + 1), Of: uint16(len(all))}}, o)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- s.Serve(ctx, l[0]) }()
+		f, stop := s.flights(l[1], nil)
+		require.Equal(t, apart, f.base)
+		address = l[1].Addr().String()
+		t.Cleanup(func() {
+			cancel()
+			require.NoError(t, <-done)
+			stop()
+			require.NoError(t, s.Close())
+		})
+	}
+	stranger := stock(t, address)
+	info, err := stranger.GetFlightInfo(t.Context(), &flight.FlightDescriptor{})
+	require.NoError(t, err)
+	require.Len(t, info.Endpoint, 3)
+
+	c, err := bulk.Dial(t.Context(), bulk.Options{Addresses: []string{address}})
+	require.NoError(t, err)
+	defer c.Close()
+	const n = 1000
+	key := bulk.Column{Type: types.Key, Texts: &keytype.Arena{}}
+	value := bulk.Column{Type: types.Value, Texts: &keytype.Arena{}}
+	for i := range uint64(n) {
+		key.Words, value.Words = append(key.Words, i), append(value.Words, 2*i)
+		key.Texts.AddString(fmt.Sprint("key ", i))
+		value.Texts.AddString(fmt.Sprint("value ", i))
+		if types.Value == keytype.Text {
+			value.Words[i] = i
+		}
+	}
+	done, err := c.Put(t.Context(), bulk.Set, key.Slice(0, n-9), value.Slice(0, n-9))
+	require.NoError(t, err)
+	require.Equal(t, bulk.Done{Rows: n - 9}, done)
+	pairs, err := c.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, n-9, pairs)
+	rows, err := c.Find(t.Context(), key)
+	require.NoError(t, err)
+	for i := range n {
+		require.Equal(t, i >= n-9, rows.Nulls[i])
+		if i < n-9 && types.Value == keytype.Text {
+			require.Equal(t, fmt.Sprint("value ", i), string(rows.Texts.At(rows.Words[i])))
+		} else if i < n-9 {
+			require.EqualValues(t, 2*i, rows.Words[i])
+		}
+	}
+	listedPairs := 0
+	for i, e := range info.Endpoint {
+		require.Equal(t, "grpc://"+all[i][1].Addr().String(), e.Location[0].Uri)
+		text, _, err := get(t, stock(t, all[i][1].Addr().String()), string(e.Ticket.Ticket))
+		require.NoError(t, err)
+		listedPairs += strings.Count(text, `"key"`)
+	}
+	require.Equal(t, n-9, listedPairs)
+
+	batch, err := bulk.Batch(bulk.Schema(types.Key, &types.Value, false), key, value)
+	require.NoError(t, err)
+	_, err = put(t.Context(), stranger, "", batch)
+	require.ErrorContains(t, err, "its key is of shard")
+	require.ErrorContains(t, err, "with Flight at 127.0.0.1:")
+	require.Equal(t, codes.FailedPrecondition, status.Code(err))
+}
+
+// beside returns n listeners for Redis and n for Flight, whose ports are as far apart.
+func beside(t *testing.T, n int) (all [][2]net.Listener, apart int) {
+	port := func(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
+	for len(all) < n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		if len(all) == 0 {
+			other, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			all, apart = append(all, [2]net.Listener{l, other}), port(other)-port(l)
+			continue
+		}
+		if other, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port(l)+apart)); err == nil {
+			all = append(all, [2]net.Listener{l, other})
+		} else {
+			_ = l.Close()
+		}
+	}
+	return all, apart
 }

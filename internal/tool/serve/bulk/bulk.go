@@ -52,6 +52,12 @@ type Done struct {
 	Found int64 `json:"found"`
 }
 
+// Shard is what an endpoint has as JSON: the slots of the keys there.
+type Shard struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+}
+
 // Column has rows of one column.
 type Column struct {
 	Type    keytype.Type
@@ -70,6 +76,28 @@ func (c Column) length(row int) int {
 		return len(c.Strings[row])
 	}
 	return len(c.Texts.At(c.Words[row]))
+}
+
+// Slot returns the slot of a key: that of its own text.
+func (c Column) Slot(row int) int {
+	var text [64]byte
+	switch {
+	case c.Type != keytype.Text:
+		return Slot(c.Type.Append(text[:0], c.Words[row]))
+	case c.Strings != nil:
+		return Slot([]byte(c.Strings[row]))
+	}
+	return Slot(c.Texts.At(c.Words[row]))
+}
+
+// pick returns some of the rows, which are words or have Texts.
+func (c Column) pick(rows []int) Column {
+	words := make([]uint64, len(rows))
+	for i, row := range rows {
+		words[i] = c.Words[row]
+	}
+	c.Words = words
+	return c
 }
 
 // Slice returns the rows from one to before another.

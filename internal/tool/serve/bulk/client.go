@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -39,10 +40,17 @@ const (
 	retryWait      = 50 * time.Millisecond
 )
 
-// Client asks a server for many keys at a time, or of several the one that leads. Only one goroutine at a time may use
-// it. Make it by Dial.
+// Client asks a server for many keys at a time, or the leaders of its shards. Only one goroutine at a time may use it.
+// Make it by Dial.
 type Client struct {
 	Key, Value keytype.Type
+	shards     []*peer
+}
+
+// peer is the leader of a shard, or a single server.
+type peer struct {
+	key, value keytype.Type
+	slots      Shard
 
 	o       Options
 	at      string // the address of service
@@ -72,134 +80,65 @@ func (e *ServerError) Error() string {
 	return e.Address + ": " + strings.Join(strings.Fields(text), " ")
 }
 
-// Dial asks a server for its types. Close the Client. Error: *ServerError.
+// Dial asks a server for its types and its shards. Close the Client. Error: *ServerError.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	Quiet()
 	if o.Patience == 0 {
 		o.Patience = 15 * time.Second
 	}
-	c := &Client{o: o}
+	p := &peer{o: o}
+	defer p.close()
 	var schema *arrow.Schema
 	var err error
-	for _, c.at = range o.Addresses { // each of them knows
-		if schema, err = c.schema(ctx); err == nil {
+	for _, p.at = range o.Addresses { // each of them knows
+		if schema, err = p.schema(ctx); err == nil {
 			break
 		}
-		c.Close()
+		p.close()
 	}
 	var types [2]keytype.Type
 	if err == nil {
 		types, err = typesOf(schema)
 	}
 	if err != nil {
-		c.Close()
-		return nil, &ServerError{Address: c.at, Err: err}
+		return nil, &ServerError{Address: p.at, Err: err}
 	}
-	c.Key, c.Value = types[0], types[1]
-	return c, nil
-}
-
-func (c *Client) schema(ctx context.Context) (*arrow.Schema, error) {
-	if err := c.connect(); err != nil {
-		return nil, err
-	}
-	s, err := c.service.GetSchema(c.header(ctx), &flight.FlightDescriptor{})
+	info, err := p.info(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return flight.DeserializeSchema(s.Schema, memory.DefaultAllocator)
+	c := &Client{Key: types[0], Value: types[1]}
+	for _, e := range info.Endpoint {
+		x := &peer{key: c.Key, value: c.Value, o: o, at: p.at}
+		if err := json.Unmarshal(e.AppMetadata, &x.slots); err != nil {
+			return nil, &ServerError{Address: p.at, Err: err}
+		}
+		if len(e.Location) > 0 {
+			x.o.Addresses = nil
+		}
+		for _, l := range e.Location {
+			_, address, _ := strings.Cut(l.Uri, "://")
+			x.o.Addresses = append(x.o.Addresses, address)
+		}
+		if len(e.Location) > 0 {
+			x.at = x.o.Addresses[0]
+		}
+		c.shards = append(c.shards, x)
+	}
+	return c, nil
 }
 
-// connect has a connection to c.at made when it is needed.
-func (c *Client) connect() (err error) {
-	if c.conn != nil {
-		return nil
-	}
-	by := insecure.NewCredentials()
-	if c.o.TLS != nil {
-		by = credentials.NewTLS(c.o.TLS.Clone()) // the name of each server is its own
-	}
-	c.conn, err = grpc.NewClient("passthrough:///"+c.at, grpc.WithTransportCredentials(by), grpc.WithNoProxy(),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestMessage)))
-	if err == nil {
-		c.service = flight.NewFlightServiceClient(c.conn)
-	}
-	return err
-}
-
-// Close ends the connection.
+// Close ends the connections.
 func (c *Client) Close() {
-	if c.conn != nil {
-		_ = c.conn.Close()
-		c.conn = nil
+	for _, x := range c.shards {
+		x.close()
 	}
-}
-
-// header adds the password to a call.
-func (c *Client) header(ctx context.Context) context.Context {
-	if c.o.Password == "" {
-		return ctx
-	}
-	return metadata.AppendToOutgoingContext(ctx, "authorization",
-		"Basic "+base64.StdEncoding.EncodeToString([]byte("default:"+c.o.Password)))
-}
-
-// led calls do until the leader has done it. If do has returned an error, but got on, it is to do the rest. again says
-// that it may be called even if a call whose connection was lost may have done something.
-func (c *Client) led(ctx context.Context, again bool, do func(ctx context.Context) (got bool, err *ServerError)) error {
-	since := time.Now()
-	for try := 0; ; try++ {
-		got, err := false, (*ServerError)(nil)
-		if e := c.connect(); e != nil {
-			err = &ServerError{Err: e}
-		} else {
-			one, cancel := context.WithCancel(ctx)
-			got, err = do(c.header(one))
-			cancel()
-		}
-		if err == nil {
-			return nil
-		}
-		err.Address = c.at
-		if got {
-			since = time.Now()
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		unavailable := status.Code(err.Err) == codes.Unavailable
-		if !err.lost && !(unavailable && (again || err.before)) || time.Since(since) > c.o.Patience {
-			return err
-		}
-		c.Close()
-		if c.at = err.leader; c.at == "" {
-			c.at = c.o.Addresses[try%len(c.o.Addresses)]
-			time.Sleep(retryWait)
-		}
-	}
-}
-
-// failed makes an error of a call's. trailer is the call's.
-func failed(err error, trailer metadata.MD) *ServerError {
-	e := &ServerError{Err: err}
-	if leader := trailer.Get(LeaderKey); len(leader) > 0 {
-		e.leader, e.lost = leader[0], true
-	}
-	return e
 }
 
 // Len returns the number of pairs. Error: *ServerError.
-func (c *Client) Len(ctx context.Context) (n int64, err error) {
-	err = c.led(ctx, true, func(ctx context.Context) (bool, *ServerError) {
-		var trailer metadata.MD
-		info, err := c.service.GetFlightInfo(ctx, &flight.FlightDescriptor{}, grpc.Trailer(&trailer))
-		if err != nil {
-			return false, failed(err, trailer)
-		}
-		n = info.TotalRecords
-		return true, nil
-	})
-	return n, err
+func (c *Client) Len(ctx context.Context) (int64, error) {
+	info, err := c.shards[0].info(ctx)
+	return info.GetTotalRecords(), err
 }
 
 // Find looks keys up. Values of absent keys are null. Error: *ServerError.
@@ -207,30 +146,211 @@ func (c *Client) Find(ctx context.Context, keys Column) (values input.Rows, err 
 	if err := short(keys); err != nil {
 		return values, err
 	}
+	if len(c.shards) == 1 {
+		return c.shards[0].find(ctx, keys)
+	}
+	n := len(keys.Words)
+	values = input.Rows{Words: make([]uint64, n), Nulls: make([]bool, n), Texts: &keytype.Arena{}}
+	parts := make([]input.Rows, len(c.shards))
+	rows := c.divided(keys)
+	err = c.each(func(i int, x *peer) (err error) {
+		parts[i], err = x.find(ctx, keys.pick(rows[i]))
+		return err
+	})
+	if err != nil {
+		return values, err
+	}
+	for i, part := range parts {
+		for at, row := range rows[i] {
+			if values.Words[row], values.Nulls[row] = part.Words[at], part.Nulls[at]; c.Value == keytype.Text {
+				values.Words[row] = values.Texts.Add(part.Texts.At(part.Words[at]))
+			}
+		}
+	}
+	return values, nil
+}
+
+// Put does what Set and Delete name with some rows, whose first column has the keys. After an error, the first
+// done.Rows of them are done, and others may be. Error: *ServerError.
+func (c *Client) Put(ctx context.Context, what string, columns ...Column) (done Done, err error) {
+	if err := short(columns...); err != nil {
+		return done, err
+	}
+	if len(c.shards) == 1 {
+		return c.shards[0].put(ctx, what, columns...)
+	}
+	all := make([]Done, len(c.shards))
+	rows := c.divided(columns[0])
+	err = c.each(func(i int, x *peer) (err error) {
+		part := slices.Clone(columns)
+		for k := range part {
+			part[k] = part[k].pick(rows[i])
+		}
+		all[i], err = x.put(ctx, what, part...)
+		return err
+	})
+	if err != nil {
+		return Done{}, err // what is done are not the first rows
+	}
+	for _, d := range all {
+		done = Done{done.Rows + d.Rows, done.Found + d.Found}
+	}
+	return done, nil
+}
+
+// divided returns which keys each shard has.
+func (c *Client) divided(keys Column) [][]int {
+	rows := make([][]int, len(c.shards))
+	for row := range keys.Words {
+		slot := keys.Slot(row)
+		i := slices.IndexFunc(c.shards, func(x *peer) bool { return slot <= x.slots.Last })
+		rows[max(i, 0)] = append(rows[max(i, 0)], row)
+	}
+	return rows
+}
+
+// each calls f for each shard, all at the same time, and returns an error if one did.
+func (c *Client) each(f func(i int, x *peer) error) error {
+	errs := make([]error, len(c.shards))
+	var all sync.WaitGroup
+	for i, x := range c.shards {
+		all.Go(func() { errs[i] = f(i, x) })
+	}
+	all.Wait()
+	return cmp.Or(errs...)
+}
+
+func (p *peer) schema(ctx context.Context) (*arrow.Schema, error) {
+	if err := p.connect(); err != nil {
+		return nil, err
+	}
+	s, err := p.service.GetSchema(p.header(ctx), &flight.FlightDescriptor{})
+	if err != nil {
+		return nil, err
+	}
+	return flight.DeserializeSchema(s.Schema, memory.DefaultAllocator)
+}
+
+// connect has a connection to p.at made when it is needed.
+func (p *peer) connect() (err error) {
+	if p.conn != nil {
+		return nil
+	}
+	by := insecure.NewCredentials()
+	if p.o.TLS != nil {
+		by = credentials.NewTLS(p.o.TLS.Clone()) // the name of each server is its own
+	}
+	p.conn, err = grpc.NewClient("passthrough:///"+p.at, grpc.WithTransportCredentials(by), grpc.WithNoProxy(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestMessage)))
+	if err == nil {
+		p.service = flight.NewFlightServiceClient(p.conn)
+	}
+	return err
+}
+
+// close ends the connection.
+func (p *peer) close() {
+	if p.conn != nil {
+		_ = p.conn.Close()
+		p.conn = nil
+	}
+}
+
+// header adds the password to a call.
+func (p *peer) header(ctx context.Context) context.Context {
+	if p.o.Password == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, "authorization",
+		"Basic "+base64.StdEncoding.EncodeToString([]byte("default:"+p.o.Password)))
+}
+
+// led calls do until the leader has done it. If do has returned an error, but got on, it is to do the rest. again says
+// that it may be called even if a call whose connection was lost may have done something.
+func (p *peer) led(ctx context.Context, again bool, do func(ctx context.Context) (got bool, err *ServerError)) error {
+	since := time.Now()
+	for try := 0; ; try++ {
+		got, err := false, (*ServerError)(nil)
+		if e := p.connect(); e != nil {
+			err = &ServerError{Err: e}
+		} else {
+			one, cancel := context.WithCancel(ctx)
+			got, err = do(p.header(one))
+			cancel()
+		}
+		if err == nil {
+			return nil
+		}
+		err.Address = p.at
+		if got {
+			since = time.Now()
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		unavailable := status.Code(err.Err) == codes.Unavailable
+		if !err.lost && !(unavailable && (again || err.before)) || time.Since(since) > p.o.Patience {
+			return err
+		}
+		p.close()
+		if p.at = err.leader; p.at == "" {
+			p.at = p.o.Addresses[try%len(p.o.Addresses)]
+			time.Sleep(retryWait)
+		}
+	}
+}
+
+// failed makes an error of a call's. trailer returns the call's.
+func failed(err error, trailer func() metadata.MD) *ServerError {
+	e := &ServerError{Err: err}
+	if _, came := status.FromError(err); !came { // the call has not ended
+		return e
+	}
+	if leader := trailer().Get(LeaderKey); len(leader) > 0 {
+		e.leader, e.lost = leader[0], true
+	}
+	return e
+}
+
+// info asks for the number of pairs and for all shards.
+func (p *peer) info(ctx context.Context) (info *flight.FlightInfo, err error) {
+	err = p.led(ctx, true, func(ctx context.Context) (bool, *ServerError) {
+		var trailer metadata.MD
+		info, err = p.service.GetFlightInfo(ctx, &flight.FlightDescriptor{}, grpc.Trailer(&trailer))
+		if err != nil {
+			return false, failed(err, func() metadata.MD { return trailer })
+		}
+		return true, nil
+	})
+	return info, err
+}
+
+// find is Find at one shard.
+func (p *peer) find(ctx context.Context, keys Column) (values input.Rows, err error) {
 	values.Texts, values.Nulls = &keytype.Arena{}, []bool{}
 	want := len(keys.Words)
-	o := input.Options{KeepNull: true, Columns: []input.Column{{Name: "key", Type: c.Key},
-		{Name: "value", Type: c.Value}}}
-	err = c.led(ctx, true, func(ctx context.Context) (got bool, _ *ServerError) {
+	o := input.Options{KeepNull: true, Columns: []input.Column{{Name: "key", Type: p.key},
+		{Name: "value", Type: p.value}}}
+	err = p.led(ctx, true, func(ctx context.Context) (got bool, _ *ServerError) {
 		if len(values.Words) == want {
 			return false, nil
 		}
-		stream, err := c.service.DoExchange(ctx)
+		stream, err := p.service.DoExchange(ctx)
 		if err != nil {
 			return false, &ServerError{Err: err, before: true}
 		}
 		sent := make(chan error, 1)
 		go func() { sent <- sendAll(stream, Get, keys.Slice(len(values.Words), want)) }()
-		records, err := Read(c.at, nil, stream.Recv, o)
+		records, err := Read(p.at, nil, stream.Recv, o)
 		for err == nil {
 			var rows []input.Rows
 			if rows, err = records.Read(); err == nil {
-				add(&values, rows[1], c.Value)
+				add(&values, rows[1], p.value)
 				got = true
 			}
 		}
 		if err != io.EOF {
-			return got, failed(err, stream.Trailer())
+			return got, failed(err, stream.Trailer)
 		}
 		return got, sentAll(<-sent, len(values.Words), want)
 	})
@@ -265,15 +385,11 @@ func add(to *input.Rows, rows input.Rows, t keytype.Type) {
 	}
 }
 
-// Put does what Set and Delete name with some rows, whose first column has the keys. After an error, the first
-// done.Rows of them are done, and others may be. Error: *ServerError.
-func (c *Client) Put(ctx context.Context, what string, columns ...Column) (done Done, err error) {
-	if err := short(columns...); err != nil {
-		return done, err
-	}
+// put is Put at one shard.
+func (p *peer) put(ctx context.Context, what string, columns ...Column) (done Done, err error) {
 	want := len(columns[0].Words)
-	err = c.led(ctx, false, func(ctx context.Context) (bool, *ServerError) {
-		stream, err := c.service.DoPut(ctx)
+	err = p.led(ctx, false, func(ctx context.Context) (bool, *ServerError) {
+		stream, err := p.service.DoPut(ctx)
 		if err != nil {
 			return false, &ServerError{Err: err, before: true}
 		}
@@ -296,7 +412,7 @@ func (c *Client) Put(ctx context.Context, what string, columns ...Column) (done 
 		}
 		got := done.Rows > before.Rows
 		if err != io.EOF {
-			return got, failed(err, stream.Trailer())
+			return got, failed(err, stream.Trailer)
 		}
 		return got, sentAll(<-sent, int(done.Rows), want)
 	})
