@@ -41,6 +41,10 @@ func NewRecords(name string, next func() (metadata, body []byte, err error), o O
 		r.reader, err = ipc.NewReaderFromMessageReader(&singleMessages{next: next})
 		return err
 	})
+	var came *cameError
+	if errors.Is(err, io.EOF) && !errors.As(err, &came) {
+		err = errNoSchema
+	}
 	if err != nil {
 		return nil, r.error(err)
 	}
@@ -145,6 +149,7 @@ func (m *singleMessages) Retain()  {}
 func (m *singleMessages) Release() {}
 
 var (
+	errNoSchema   = errors.New("it ends before its schema")
 	errBody       = errors.New("a message whose body has another length")
 	errCompressed = errors.New("a compressed record batch, which isn't read here")
 	errDictionary = errors.New("a dictionary, which isn't read here")

@@ -436,12 +436,14 @@ func TestFlightUnreadAcks(t *testing.T) {
 	f, c, _ := flown(t, replica.Options{}, Options{})
 	stream, err := c.DoPut(t.Context())
 	require.NoError(t, err)
-	i64 := arrow.PrimitiveTypes.Int64
-	w := flight.NewRecordWriter(stream, ipc.WithSchema(arrow.NewSchema([]arrow.Field{keyField(i64)}, nil)))
+	schema := bulk.Schema(keytype.Int64, nil, false)
+	w := flight.NewRecordWriter(stream, ipc.WithSchema(schema))
 	w.SetFlightDescriptor(&flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: []byte(bulk.Delete)})
-	one := rowsOf(t, `[{"key":1}]`, keyField(i64))
-	for range 4000 {
-		require.NoError(t, w.Write(one))
+	const rows, batches = 500, 5000 // more than buffers hold, and more than those of what is acknowledged
+	part, err := bulk.Batch(schema, bulk.Column{Type: keytype.Int64, Words: make([]uint64, rows)})
+	require.NoError(t, err)
+	for range batches {
+		require.NoError(t, w.Write(part))
 	}
 	require.NoError(t, stream.CloseSend())
 	var done bulk.Done
@@ -453,7 +455,20 @@ func TestFlightUnreadAcks(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(r.AppMetadata, &done))
 	}
-	require.EqualValues(t, 4000, done.Rows)
+	require.EqualValues(t, rows*batches, done.Rows)
+	requireFree(t, f)
+}
+
+// If there is no room for new keys, batches that were sent after the last one that is done are given up.
+func TestFlightFull(t *testing.T) {
+	f, c, _ := flown(t, replica.Options{MaxKeys: 2}, Options{})
+	i64 := arrow.PrimitiveTypes.Int64
+	rows := rowsOf(t, `[{"key":1,"value":1},{"key":2,"value":2}]`, keyField(i64), valueField(i64))
+	for range 20 {
+		_, err := put(t.Context(), c, "", slices.Repeat([]arrow.RecordBatch{rows}, 50)...)
+		require.Equal(t, codes.ResourceExhausted, status.Code(err))
+		require.ErrorContains(t, err, "there are 2 keys, the most allowed; rows that are done: ")
+	}
 	requireFree(t, f)
 }
 
