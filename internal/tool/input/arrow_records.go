@@ -15,6 +15,8 @@ import (
 // converted as those of files are, and those of bytes are text, too. It takes no messages that are larger in memory
 // than on their way: none that are compressed, and no dictionaries.
 type Records struct {
+	Most int // rows of a batch; 0: any number
+
 	name    string
 	reader  *ipc.Reader
 	columns []*column
@@ -90,7 +92,9 @@ func (r *Records) Read() (columns []Rows, err error) {
 		if err != nil {
 			return err
 		}
-		n = int(batch.NumRows())
+		if n = int(batch.NumRows()); r.Most > 0 && n > r.Most {
+			return fmt.Errorf("a record batch of %d rows, more than %d", n, r.Most)
+		}
 		for i, c := range r.columns {
 			a := batch.Column(r.places[i])
 			if a.Len() != n {

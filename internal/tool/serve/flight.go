@@ -30,14 +30,16 @@ import (
 )
 
 // Memory of clients of Flight has a bound by these and by Server.held: each call that is under way has a message that
-// comes, of MaxRequest bytes at most, and each one of a connection a batch of answers that is not taken.
+// comes, and each one of a connection a batch of answers that is not taken.
 const (
 	mostFlights = 128 // connections
-	mostStreams = 64  // calls that are under way
+	mostStreams = 32  // calls that are under way
 	ofOneFlight = 4   // calls of one connection
 	window      = 1 << 20
 	mostArrived = mostHeld // bytes of messages that have come, with what is made of them
-	decoded     = 3        // times the bytes of a message while its columns are read
+	decoded     = 2        // times the bytes of a message: it, and its words
+	mostMessage = mostArrived / mostStreams / decoded
+	mostRows    = mostMessage / 8 // of a record batch
 )
 
 // flights is the service of Arrow Flight, for many keys at a time.
@@ -70,7 +72,7 @@ func (s *Server) flights(l net.Listener, t *tls.Config) (f *flights, stop func()
 		own, _ := strconv.Atoi(port)
 		f.base = l.Addr().(*net.TCPAddr).Port - own
 	}
-	o := []grpc.ServerOption{grpc.InTapHandle(f.admit), grpc.MaxRecvMsgSize(s.o.MaxRequest),
+	o := []grpc.ServerOption{grpc.InTapHandle(f.admit), grpc.MaxRecvMsgSize(min(s.o.MaxRequest, mostMessage)),
 		grpc.MaxConcurrentStreams(ofOneFlight), grpc.MaxHeaderListSize(stranger), grpc.ConnectionTimeout(s.o.stalled),
 		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(ofOneFlight * window),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: s.o.stalled})}
@@ -136,7 +138,9 @@ type flightConn struct {
 func (c *flightConn) Close() error {
 	c.once.Do(func() {
 		c.f.mu.Lock()
-		delete(c.f.conns, c.RemoteAddr().String())
+		if at := c.RemoteAddr().String(); c.f.conns[at] == c.Conn { // and not the next one from there
+			delete(c.f.conns, at)
+		}
 		c.f.mu.Unlock()
 	})
 	return c.Conn.Close()

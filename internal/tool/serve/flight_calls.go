@@ -44,13 +44,13 @@ type twoWay interface {
 	Recv() (*flight.FlightData, error)
 }
 
-// incoming reads the record batches of a client, one ahead.
+// incoming reads the record batches of a client.
 type incoming struct {
 	f      *flights
 	stream twoWay
+	want   chan struct{} // asks for the next arrival; closed at the end
 	next   chan arrival
-	ended  chan struct{} // nobody takes an arrival any more
-	weight int64         // of arrived, that the messages since the last arrival have
+	weight int64 // of arrived, that the messages since the last arrival have
 }
 
 // arrival is a record batch that has come, or an error instead.
@@ -62,13 +62,13 @@ type arrival struct {
 
 // receives begins to read. types returns the types of the columns, which are called key and value.
 func (f *flights) receives(stream twoWay, types func(*flight.FlightDescriptor) ([]keytype.Type, error)) *incoming {
-	in := &incoming{f: f, stream: stream, next: make(chan arrival), ended: make(chan struct{})}
+	in := &incoming{f: f, stream: stream, want: make(chan struct{}, 1), next: make(chan arrival)}
 	go in.read(types)
 	return in
 }
 
 // end gives up what has come and was not taken. The stream's end then ends the reading.
-func (in *incoming) end() { close(in.ended) }
+func (in *incoming) end() { close(in.want) }
 
 func (in *incoming) read(types func(*flight.FlightDescriptor) ([]keytype.Type, error)) {
 	first, err := in.receive()
@@ -82,10 +82,12 @@ func (in *incoming) read(types func(*flight.FlightDescriptor) ([]keytype.Type, e
 		for i, t := range columns {
 			o.Columns = append(o.Columns, input.Column{Name: []string{"key", "value"}[i], Type: t})
 		}
-		records, err = bulk.Read("the stream", first, in.receive, o)
+		if records, err = bulk.Read("the stream", first, in.receive, o); err == nil {
+			records.Most = mostRows
+		}
 	}
 	rows := int64(0)
-	for {
+	for range in.want {
 		a := arrival{err: err}
 		if err == nil {
 			a.columns, a.err = in.batch(records, columns, rows)
@@ -93,21 +95,17 @@ func (in *incoming) read(types func(*flight.FlightDescriptor) ([]keytype.Type, e
 		if _, is := status.FromError(a.err); !is && a.err != io.EOF && a.err != errRoom {
 			a.err = status.Error(codes.InvalidArgument, a.err.Error())
 		}
-		a.weight = in.weight
-		in.weight = 0
+		a.weight, in.weight = in.weight, 0
 		if len(a.columns) > 0 {
 			rows += int64(len(a.columns[0].Words))
 		}
 		select {
 		case in.next <- a:
-		case <-in.ended:
+		case <-in.stream.Context().Done(): // nobody takes it any more
 			in.f.arrived.Release(a.weight)
-			return
-		}
-		if a.err != nil {
-			return
 		}
 	}
+	in.f.arrived.Release(in.weight) // of a schema that nobody asked for
 }
 
 // receive receives a message, and waits until there is room for what is made of it.
@@ -116,7 +114,7 @@ func (in *incoming) receive() (*flight.FlightData, error) {
 	if err != nil {
 		return nil, err
 	}
-	weight := min(decoded*int64(len(data.DataHeader)+len(data.DataBody)), mostArrived/4)
+	weight := decoded * int64(len(data.DataHeader)+len(data.DataBody))
 	ctx, cancel := context.WithTimeout(in.stream.Context(), in.f.s.o.stalled)
 	defer cancel()
 	if in.f.arrived.Acquire(ctx, weight) != nil {
@@ -126,13 +124,11 @@ func (in *incoming) receive() (*flight.FlightData, error) {
 	return data, nil
 }
 
-// batch reads the next record batch, and gives back the room that its rows don't need.
+// batch reads the next record batch.
 func (in *incoming) batch(records *input.Records, types []keytype.Type, before int64) (columns []bulk.Column,
 	err error) {
 	all, err := records.Read()
-	kept := int64(0)
 	for i, rows := range all {
-		kept += 8*int64(rows.Len()) + int64(rows.Texts.Bytes())
 		columns = append(columns, bulk.Column{Type: types[i], Words: rows.Words, Texts: rows.Texts})
 		for at := 0; at < rows.Len() && types[i] == keytype.Text; at++ {
 			if n := len(rows.Texts.At(rows.Words[at])); n > replica.Longest {
@@ -143,10 +139,6 @@ func (in *incoming) batch(records *input.Records, types []keytype.Type, before i
 	}
 	if err == nil {
 		err = in.f.foreign(columns[0], before)
-	}
-	if kept < in.weight {
-		in.f.arrived.Release(in.weight - kept)
-		in.weight = kept
 	}
 	return columns, err
 }
@@ -175,9 +167,12 @@ func (in *incoming) take() (columns []bulk.Column, release func(), err error) {
 		defer t.Stop()
 		idle = t.C
 	}
+	in.want <- struct{}{}
 	select {
 	case a := <-in.next:
 		return a.columns, func() { in.f.arrived.Release(a.weight) }, a.err
+	case <-in.stream.Context().Done():
+		return nil, func() {}, in.stream.Context().Err()
 	case <-idle:
 		return nil, func() {}, errIdle
 	case <-in.f.ending.Done():

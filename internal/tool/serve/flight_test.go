@@ -227,14 +227,16 @@ func TestFlightRanges(t *testing.T) {
 // done, and it says so.
 func TestFlightRefusals(t *testing.T) {
 	_, c, _ := flown(t, replica.Options{Types: replica.Types{Key: keytype.Int32, Value: keytype.Int64}},
-		Options{MaxRequest: 1 << 16})
+		Options{MaxRequest: 1 << 17})
 	i64, str := arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String
 	good := rowsOf(t, `[{"key":1,"value":1},{"key":2,"value":2}]`, keyField(i64), valueField(i64))
 	bad := func(text string) []arrow.RecordBatch {
 		return []arrow.RecordBatch{good, rowsOf(t, text, keyField(i64), valueField(i64))}
 	}
+	flags := array.NewBooleanBuilder(memory.DefaultAllocator)
+	flags.AppendValues(make([]bool, mostRows+8), nil)
 	many := array.NewInt64Builder(memory.DefaultAllocator)
-	many.AppendValues(make([]int64, 1<<16), nil)
+	many.AppendValues(make([]int64, 1<<16), nil) // 2^19 bytes
 	for _, x := range []struct {
 		what    string
 		batches []arrow.RecordBatch
@@ -261,6 +263,9 @@ func TestFlightRefusals(t *testing.T) {
 			`which isn't read`, codes.InvalidArgument},
 		{bulk.Delete, []arrow.RecordBatch{array.NewRecordBatch(arrow.NewSchema([]arrow.Field{keyField(i64)}, nil),
 			[]arrow.Array{many.NewArray()}, 1<<16)}, "message larger than max", codes.ResourceExhausted},
+		{bulk.Delete, []arrow.RecordBatch{array.NewRecordBatch(arrow.NewSchema([]arrow.Field{
+			keyField(arrow.FixedWidthTypes.Boolean)}, nil), []arrow.Array{flags.NewArray()}, mostRows+8)},
+			"a record batch of 524296 rows, more than 524288; rows that are done: 0", codes.InvalidArgument},
 	} {
 		_, err := put(t.Context(), c, x.what, x.batches...)
 		require.ErrorContains(t, err, x.want)
@@ -492,7 +497,7 @@ func requireFree(t testing.TB, f *flights) {
 func TestFlightSlowReader(t *testing.T) {
 	f, c, address := flown(t, replica.Options{}, Options{stalled: 500 * time.Millisecond})
 	keys, err := bulk.Batch(bulk.Schema(keytype.Int64, nil, false),
-		bulk.Column{Type: keytype.Int64, Words: make([]uint64, 1<<20)})
+		bulk.Column{Type: keytype.Int64, Words: make([]uint64, 1<<18)})
 	require.NoError(t, err)
 	slow, err := c.DoExchange(t.Context())
 	require.NoError(t, err)
@@ -564,7 +569,7 @@ func TestFlightManyCalls(t *testing.T) {
 	for range ofOneFlight {
 		err := <-refused
 		require.Equal(t, codes.ResourceExhausted, status.Code(err), "%v", err)
-		require.ErrorContains(t, err, "64 calls are under way, the most at a time")
+		require.ErrorContains(t, err, "32 calls are under way, the most at a time")
 	}
 	require.Len(t, f.streams, mostStreams)
 	cancel()
