@@ -324,6 +324,9 @@ func (f *flights) DoExchange(stream flight.FlightService_DoExchangeServer) error
 	})
 }
 
+// room returns one for answers that are halved until they fit, so it never waits, and needs no connection of Redis.
+func (f *flights) room() room { return room{c: &conn{s: f.s}} }
+
 // answering does a call that only reads.
 func (f *flights) answering(trailer func(metadata.MD), do func() error) error {
 	leave, err := f.enter()
@@ -341,7 +344,7 @@ func (f *flights) answering(trailer func(metadata.MD), do func() error) error {
 // next key; from is that of the first one.
 func (f *flights) find(out *outgoing, keys bulk.Column, from int) (next int, err error) {
 	started, ctx := time.Now(), context.Background() // it ends soon, and what the Node can't do, it says
-	room := room{c: &conn{s: f.s}}
+	room := f.room()
 	defer room.leave()
 	var texts [][]byte
 	words := keys.Words
@@ -466,7 +469,7 @@ func (f *flights) DoGet(ticket *flight.Ticket, stream flight.FlightService_DoGet
 // page sends the first pairs of a range, and returns where the others begin, if there may be some.
 func (f *flights) page(out *outgoing, lo, hi uint64) (next uint64, more bool, err error) {
 	ctx := context.Background()
-	room := room{c: &conn{s: f.s}}
+	room := f.room()
 	defer room.leave()
 	q := []query{{kind: structures.FindRange, lo: lo, hi: hi, limit: bulk.MostRows}}
 	for {
