@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -71,35 +72,40 @@ func (a *asked) use(ctx context.Context, g *global, s *source, arguments []strin
 
 // take checks a command's arguments and flags, keeps those about keys, and returns the DICT-or-TABLE.
 func (a *asked) take(ctx context.Context, g *global, arguments []string) (table string, err error) {
-	a.global, a.ctx = g, ctx
-	table, a.arguments = arguments[0], arguments[1:]
+	table = arguments[0]
+	return table, a.takeBeside(ctx, g, arguments[1:], table)
+}
+
+// takeBeside is take for arguments that are all keys. The keys must not come from where the tables come from.
+func (a *asked) takeBeside(ctx context.Context, g *global, arguments []string, tables ...string) error {
+	a.global, a.ctx, a.arguments = g, ctx, arguments
 	flags := a.flags
 	if len(a.arguments) > 0 {
 		for _, name := range []string{"keys", "keys-format", "keys-column", "keys-comment"} {
 			if flags.Changed(name) {
-				return "", fmt.Errorf(
-					"keys come from the command line or from a file, not from both: --%s is for files", name)
+				return fmt.Errorf("keys come from the command line or from a file, not from both: --%s is for files",
+					name)
 			}
 		}
-		return table, checkInputs("-", table)
+		return checkInputs("-", tables...)
 	}
 	if a.path == "" {
 		a.path = input.Stdin
 	}
-	if table == input.Stdin && a.path == input.Stdin {
-		return "", errBothFromStdin("the table", "the keys")
+	if a.path == input.Stdin && slices.Contains(tables, input.Stdin) {
+		return errBothFromStdin("the table", "the keys")
 	}
 	if n := len(a.names); a.what == "ranges" && n != 0 && n != 2 {
-		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends",
+		return fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends",
 			strings.Join(a.names, ","))
 	}
 	if a.options.Otherwise = input.Text; flags.Changed("keys-column") {
 		a.options.Otherwise = input.CSV
 	}
 	if err := fits(flags, "keys-", a.options.Format); err != nil {
-		return "", err
+		return err
 	}
-	return table, checkInputs("-", table, a.path)
+	return checkInputs("-", append(tables, a.path)...)
 }
 
 // begin reads ahead: the command line, or the beginning of a file. If the keys of a table turn out to be of another

@@ -108,10 +108,11 @@ func (x *change) claim(ctx context.Context, g *global, path string) (release fun
 func newUpdateCommand(g *global) *cobra.Command {
 	var x change
 	var s source
+	var r remote
 	var combine string
 	c := &cobra.Command{
 		Use:   "update DICT TABLE [-o OTHER]",
-		Short: "Insert a table's pairs into a saved dictionary",
+		Short: "Insert a table's pairs into a saved dictionary or a server",
 		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a
 saved dictionary. If a key is already there, it gets the table's value. With
 --combine, its old and new value are added, or the lesser or the greater one
@@ -123,13 +124,28 @@ many pairs there are now.
 --value-type name others. If a row or a sum does not fit the dictionary's types,
 they become wider (see "vkds help types"). A sum that does not fit the widest
 type is an error, and the dictionary stays as it was. Floats are added in the
-order of the rows. "vkds help tables" explains what a TABLE may be.`,
+order of the rows. "vkds help tables" explains what a TABLE may be.
+
+With --server, update TABLE inserts the pairs into a server's dictionary
+(vkds serve --flight), which keeps its types. Rows go in order, some ten thousand
+at a time. If update fails, it tells how many rows are stored surely.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
   vkds update visits.vkds today.csv --combine add
-  sqlite3 -csv shop.db 'select id, stock from wares' | vkds update stock.vkds -`,
-		Args: takes("a DICT and a TABLE", 2, 2),
+  sqlite3 -csv shop.db 'select id, stock from wares' | vkds update stock.vkds -
+  vkds update --server localhost:8815 stock.csv`,
+		Args: r.or(takes("a DICT and a TABLE", 2, 2), takes("one TABLE with --server", 1, 1)),
 		RunE: func(c *cobra.Command, arguments []string) error {
+			if r.given() {
+				if err := checkInputs("-", arguments[0]); err != nil {
+					return err
+				}
+				measures, err := r.load(c.Context(), g, &s, arguments[0])
+				if err != nil {
+					return err
+				}
+				return g.answerMeasures(measures, x.json)
+			}
 			ctx, path, table := c.Context(), arguments[0], arguments[1]
 			if path == input.Stdin && table == input.Stdin {
 				return errBothFromStdin("the dictionary", "the table")
@@ -159,6 +175,7 @@ order of the rows. "vkds help tables" explains what a TABLE may be.`,
 		"`how` to combine the values of a key that is already\nthere: add, min or max (default: assign the new value)")
 	_ = c.Flags().SetAnnotation("combine", valuesOf, []string{"add", "min", "max"}) // the flag exists
 	s.addTable(c)
+	r.add(c, "json", "key", "value", "format", "null", "skip-invalid", "delimiter", "header", "no-header", "comment")
 	return c
 }
 
@@ -206,19 +223,31 @@ func meet(t, other keytype.Type) bool {
 func newDeleteCommand(g *global) *cobra.Command {
 	var x change
 	var a asked
+	var r remote
 	c := &cobra.Command{
 		Use:   "delete DICT [KEY…] [-o OTHER]",
-		Short: "Delete keys from a saved dictionary",
+		Short: "Delete keys from a saved dictionary or a server",
 		Long: `Delete deletes keys from a saved dictionary. Keys come from the command line,
 else from --keys FILE, else from standard input, one a line. It prints how many
 were deleted, how many were absent, and how many pairs are left. A key that is
 named twice is absent the second time.
 
-` + changeHelp + `"vkds help keys" explains how to write keys.`,
+` + changeHelp + `"vkds help keys" explains how to write keys.
+
+With --server, all arguments are keys, which are deleted from a server's
+dictionary (vkds serve --flight).`,
 		Example: `  vkds delete airports.vkds 507 3797
-  vkds delete airports.vkds --keys closed.txt -o open-airports.vkds`,
-		Args: takes("a DICT, then keys", 1, math.MaxInt),
+  vkds delete airports.vkds --keys closed.txt -o open-airports.vkds
+  vkds delete --server localhost:8815 507 3797`,
+		Args: r.or(takes("a DICT, then keys", 1, math.MaxInt), nil),
 		RunE: func(c *cobra.Command, arguments []string) error {
+			if r.given() {
+				measures, err := r.remove(c.Context(), g, &a, arguments)
+				if err != nil {
+					return err
+				}
+				return g.answerMeasures(measures, x.json)
+			}
 			ctx := c.Context()
 			path, err := a.take(ctx, g, arguments)
 			if err != nil {
@@ -245,6 +274,7 @@ named twice is absent the second time.
 	}
 	x.add(c)
 	a.addKeys(c.Flags())
+	r.add(c, "json", "keys", "keys-format", "keys-column", "keys-comment")
 	c.SetFlagErrorFunc(minusIsNoFlag)
 	return c
 }

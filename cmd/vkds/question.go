@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/serve/bulk"
 )
 
 // errAbsent ends a command with --must-exist if a key is absent. run turns it into an exit status and prints nothing.
@@ -22,6 +24,10 @@ type keyQuestion struct {
 
 	// ask looks up some keys. It returns which of them it found, and a function that writes the row about the i-th key.
 	ask func(ctx context.Context, dict *dictionary, keys numbers) (found []bool, write func(r *row, i int), err error)
+
+	// server, if not nil, is a server that may be asked instead; askServer is then ask.
+	server    *remote
+	askServer func(context.Context, *bulk.Client, numbers) (found []bool, write func(r *row, i int), err error)
 }
 
 // aboutKeys gives a command its arguments, its flags and its RunE. That answers part by part, so that there may be more
@@ -31,32 +37,44 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 	var a asked
 	var rows rowFlags
 	var mustExist bool
-	c.Args = takes("a DICT or a TABLE, then keys", 1, math.MaxInt)
-	c.RunE = func(c *cobra.Command, arguments []string) error {
-		return a.use(c.Context(), g, &s, arguments, func(ctx context.Context, dict *dictionary) error {
-			answer := newAnswer(g.out, rows, q.columns...)
-			var keys, hits int
-			var took time.Duration
-			err := a.read(dict.key, func(b batch) error {
-				started := time.Now()
-				part := b.column(0)
-				part.words = part.words[:min(uint64(len(part.words)), answer.left)]
-				found, write, err := q.ask(ctx, dict, part)
-				if err != nil {
-					return err
-				}
-				took += time.Since(started)
-				keys, hits = keys+len(found), hits+trues(found)
-				return answer.now(answer.rows(len(found), write))
-			})
-			if err := answer.end(err); err != nil {
+	answering := func(key keytype.Type, ask func(numbers) ([]bool, func(*row, int), error)) error {
+		answer := newAnswer(g.out, rows, q.columns...)
+		var keys, hits int
+		var took time.Duration
+		err := a.read(key, func(b batch) error {
+			started := time.Now()
+			part := b.column(0)
+			part.words = part.words[:min(uint64(len(part.words)), answer.left)]
+			found, write, err := ask(part)
+			if err != nil {
 				return err
 			}
-			g.note("looked up %s; %s found", rate(keys, "keys", took), grouped(hits))
-			if mustExist && hits < keys {
-				return errAbsent
-			}
-			return nil
+			took += time.Since(started)
+			keys, hits = keys+len(found), hits+trues(found)
+			return answer.now(answer.rows(len(found), write))
+		})
+		if err := answer.end(err); err != nil {
+			return err
+		}
+		g.note("looked up %s; %s found", rate(keys, "keys", took), grouped(hits))
+		if mustExist && hits < keys {
+			return errAbsent
+		}
+		return nil
+	}
+	c.Args = q.server.or(takes("a DICT or a TABLE, then keys", 1, math.MaxInt), nil)
+	c.RunE = func(c *cobra.Command, arguments []string) error {
+		if q.server.given() {
+			return q.server.aboutKeys(c.Context(), g, &a, arguments, func(ctx context.Context, c *bulk.Client) error {
+				return answering(c.Key, func(keys numbers) ([]bool, func(*row, int), error) {
+					return q.askServer(ctx, c, keys)
+				})
+			})
+		}
+		return a.use(c.Context(), g, &s, arguments, func(ctx context.Context, dict *dictionary) error {
+			return answering(dict.key, func(keys numbers) ([]bool, func(*row, int), error) {
+				return q.ask(ctx, dict, keys)
+			})
 		})
 	}
 	flags := c.Flags()
@@ -64,6 +82,7 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 	flags.BoolVar(&mustExist, "must-exist", false, q.mustExist)
 	rows.add(flags, q.columns...)
 	s.add(c, q.ordering)
+	q.server.add(c, "keys", "keys-format", "keys-column", "keys-comment", "must-exist", "json", "limit")
 	c.SetFlagErrorFunc(minusIsNoFlag)
 	return c
 }

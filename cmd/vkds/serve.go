@@ -25,6 +25,7 @@ import (
 // serving is the command "vkds serve".
 type serving struct {
 	data, listen, http string
+	flight             string
 	node               string
 	peers              []string
 	shards             []string
@@ -70,6 +71,9 @@ TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
   VK.CHANGES N [LIMIT M]     the changes after number N ($: the last one's number)
   VK.SNAPSHOT NAME           save all pairs as DIR/exported/NAME.vkds
 
+With --flight, it also answers clients of Arrow Flight, for loads and look-ups of
+many keys, such as "vkds update --server" and "vkds get --server".
+
 - and + are the first and the last key. Keys and values are integers, unless --key
 and --value say otherwise: numbers, times, addresses, or texts of up to 64 kB,
 which have no order: for these there are no ranges and neighbors. docs/serve.md
@@ -104,6 +108,8 @@ says what is promised.`,
 	flags.Uint64Var(&s.maxKeys, "max-keys", 0, "refuse new keys from this `number` on (default: no limit)")
 	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
 		"READONLY, with what is at most this `time` old")
+	flags.StringVar(&s.flight, "flight", "", "`address` for clients of Arrow Flight; in a cluster, its\n"+
+		"port is as far from that of --listen on each server")
 	flags.StringVar(&s.changes, "changes", "", "`file` to which each change is written, as CSV; this server\n"+
 		"alone writes it. Or nats://HOST:PORT/STREAM or tls://...:\n"+
 		"a stream of NATS JetStream, to which the leader publishes")
@@ -188,20 +194,34 @@ func (s *serving) check() error {
 	return nil
 }
 
-// password reads the file of the password: its first line.
-func (s *serving) password() error {
-	if s.passwordFile == "" {
-		return nil
+// passwordIn reads the file of a password: its first line.
+func passwordIn(file string) (string, error) {
+	if file == "" {
+		return "", nil
 	}
-	text, err := os.ReadFile(s.passwordFile)
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
-	if s.o.Password = strings.TrimSuffix(string(line), "\r"); s.o.Password == "" {
-		return fmt.Errorf("%s: its first line is empty", s.passwordFile)
+	password := strings.TrimSuffix(string(line), "\r")
+	if password == "" {
+		return "", fmt.Errorf("%s: its first line is empty", file)
 	}
-	return nil
+	return password, nil
+}
+
+// signersIn reads a file with certificates of authorities.
+func signersIn(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	signers := x509.NewCertPool()
+	if !signers.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate", file)
+	}
+	return signers, nil
 }
 
 // tls returns what clients and peers are spoken to with; nil: in the clear.
@@ -217,13 +237,9 @@ func (s *serving) tls() (clients, peers *tls.Config, err error) {
 	if s.ca == "" {
 		return clients, nil, nil
 	}
-	text, err := os.ReadFile(s.ca)
+	signers, err := signersIn(s.ca)
 	if err != nil {
 		return nil, nil, err
-	}
-	signers := x509.NewCertPool()
-	if !signers.AppendCertsFromPEM(text) {
-		return nil, nil, fmt.Errorf("%s has no certificate", s.ca)
 	}
 	peers = &tls.Config{Certificates: clients.Certificates, MinVersion: tls.VersionTLS13, RootCAs: signers,
 		ClientCAs: signers, ClientAuth: tls.RequireAndVerifyClientCert}
@@ -232,7 +248,11 @@ func (s *serving) tls() (clients, peers *tls.Config, err error) {
 
 func (s *serving) run(ctx context.Context, g *global) error {
 	refuseGrowth()
-	if err := cmp.Or(s.check(), s.password()); err != nil {
+	if err := s.check(); err != nil {
+		return err
+	}
+	var err error
+	if s.o.Password, err = passwordIn(s.passwordFile); err != nil {
 		return err
 	}
 	file := s.changes
@@ -296,12 +316,32 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	stop, err := s.pages(server)
 	if err == nil {
 		defer stop()
+		stop, err = s.bulk(server, clients)
+	}
+	if err == nil {
 		fmt.Fprintf(g.out, "%s://%s\n", scheme, reachable(l.Addr().(*net.TCPAddr)))
 		s.o.Log.Info("serving", "address", l.Addr(), "data", s.data, "device", nameOf(r.Device))
 		err = server.Serve(ctx, l)
+		stop()
 	}
 	closed := server.Close()
 	return cmp.Or(err, closed)
+}
+
+// bulk answers clients of Flight until stop is called.
+func (s *serving) bulk(server *serve.Server, t *tls.Config) (stop func(), err error) {
+	if s.flight == "" {
+		return func() {}, nil
+	}
+	at, err := listenable("--flight", s.flight, s.anyone || s.o.Password != "")
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("--flight %s: %w", s.flight, err)
+	}
+	return server.ServeFlight(l, t), nil
 }
 
 // pages serves the pages of --http until stop is called.

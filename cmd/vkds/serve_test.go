@@ -64,6 +64,7 @@ func TestServeRefusals(t *testing.T) {
 		arguments []string
 	}{
 		{"--listen 0.0.0.0:1: other machines could reach it", []string{"--listen", "0.0.0.0:1"}},
+		{"--flight 0.0.0.0:1: other machines could reach it", []string{"--flight", "0.0.0.0:1", "--listen", "0"}},
 		{"its first line is empty", []string{"--password-file", empty}},
 		{"absent", []string{"--password-file", filepath.Join(dir, "absent")}},
 		{"3 to 9 servers, not 2", []string{"--peers", "localhost:1,localhost:2"}},
@@ -81,4 +82,30 @@ func TestServeRefusals(t *testing.T) {
 		assert.Contains(t, refusal(t, "", arguments...), x.want)
 	}
 	assert.Contains(t, refusal(t, "", "serve"), "it needs --data DIR")
+}
+
+// Flags that don't go with a server, or go with one alone, are refused before it is asked.
+func TestRemoteRefusals(t *testing.T) {
+	table := write(t, "table.csv", "1,2\n")
+	for _, x := range []struct {
+		want      string
+		arguments []string
+	}{
+		{"--server localhost: no port", []string{"get", "--server", "localhost", "1"}},
+		{"--server http://localhost:1: grpc:// or grpc+tls:// may stand before", []string{"get", "--server",
+			"http://localhost:1", "1"}},
+		{"localhost:1: dial tcp", []string{"get", "--server", "localhost:1", "1"}},
+		{"--server is given, but empty", []string{"get", "--server", "", "1"}},
+		{"--key-type is not for --server", []string{"get", "--server", "localhost:1", "--key-type", "u32", "1"}},
+		{"--structure is not for --server", []string{"get", "--server", "localhost:1", "--structure", "lsm", "1"}},
+		{"--tls-ca is for --server", []string{"get", table, "--tls-ca", table, "1"}},
+		{"absent", []string{"get", "--server", "localhost:1", "--password-file", "absent", "1"}},
+		{"update takes one TABLE with --server", []string{"update", "--server", "localhost:1", table, table}},
+		{"--combine is not for --server", []string{"update", "--server", "localhost:1", table, "--combine", "add"}},
+		{"absent.csv", []string{"update", "--server", "localhost:1", "absent.csv"}},
+		{"--output is not for --server", []string{"delete", "--server", "localhost:1", "1", "-o", "x.vkds"}},
+		{"--password-file is for --server", []string{"delete", table, "1", "--password-file", table}},
+	} {
+		assert.Contains(t, refusal(t, "", x.arguments...), x.want)
+	}
 }

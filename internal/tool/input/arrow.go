@@ -224,6 +224,10 @@ func (c *cells) addArray(a arrow.Array, column *column) {
 		addRows(c, a, column, column.parse)
 	case *array.StringView:
 		addRows(c, a, column, column.parse)
+	case *array.Binary:
+		addRows(c, a, column, column.text)
+	case *array.LargeBinary:
+		addRows(c, a, column, column.text)
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit.Multiplier()
 		addRows(c, a, column, func(n arrow.Timestamp) (keytype.Value, error) {

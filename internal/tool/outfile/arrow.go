@@ -26,7 +26,7 @@ type arrowTable struct {
 func newArrow(w io.Writer, f Format, c Columns) (*arrowTable, error) {
 	var fields []arrow.Field
 	for i, column := range c.each() {
-		fields = append(fields, arrow.Field{Name: names[i], Type: arrowType(column.Type)})
+		fields = append(fields, arrow.Field{Name: names[i], Type: ArrowType(column.Type)})
 	}
 	s := arrow.NewSchema(fields, nil)
 	a := &arrowTable{rows: array.NewRecordBuilder(memory.DefaultAllocator, s), columns: c.each()}
@@ -39,7 +39,8 @@ func newArrow(w io.Writer, f Format, c Columns) (*arrowTable, error) {
 	return a, err
 }
 
-func arrowType(t keytype.Type) arrow.DataType {
+// ArrowType returns the type of a column in Arrow.
+func ArrowType(t keytype.Type) arrow.DataType {
 	switch t {
 	case keytype.Text:
 		return arrow.BinaryTypes.String
@@ -74,32 +75,37 @@ func (a *arrowTable) write(keys, values []uint64) error {
 }
 
 func appendWords(builder array.Builder, of column, words []uint64) error {
-	t := of.Type
+	c, is := builder.(*array.StringBuilder)
+	if !is {
+		return AppendArrow(builder, of.Type, words, nil)
+	}
+	texts, err := of.strings(words)
+	for _, text := range texts {
+		c.BinaryBuilder.Append(text)
+	}
+	return err
+}
+
+// AppendArrow appends words that are not texts to a column of the type that ArrowType returns. valid says which of them
+// are there; the others are null. nil: all are.
+func AppendArrow(builder array.Builder, t keytype.Type, words []uint64, valid []bool) error {
 	switch c := builder.(type) {
 	case *array.Uint32Builder:
-		c.AppendValues(converted(t, words, func(bits uint64) uint32 { return uint32(bits) }), nil)
+		c.AppendValues(converted(t, words, func(bits uint64) uint32 { return uint32(bits) }), valid)
 	case *array.Int32Builder:
-		c.AppendValues(converted(t, words, func(bits uint64) int32 { return int32(bits) }), nil)
+		c.AppendValues(converted(t, words, func(bits uint64) int32 { return int32(bits) }), valid)
 	case *array.Float32Builder:
-		c.AppendValues(converted(t, words, float32of), nil)
+		c.AppendValues(converted(t, words, float32of), valid)
 	case *array.Uint64Builder:
-		c.AppendValues(converted(t, words, func(bits uint64) uint64 { return bits }), nil)
+		c.AppendValues(converted(t, words, func(bits uint64) uint64 { return bits }), valid)
 	case *array.Int64Builder:
-		c.AppendValues(converted(t, words, func(bits uint64) int64 { return int64(bits) }), nil)
+		c.AppendValues(converted(t, words, func(bits uint64) int64 { return int64(bits) }), valid)
 	case *array.Float64Builder:
-		c.AppendValues(converted(t, words, math.Float64frombits), nil)
+		c.AppendValues(converted(t, words, math.Float64frombits), valid)
 	case *array.TimestampBuilder:
 		c.AppendValues(converted(t, words, func(bits uint64) arrow.Timestamp {
 			return arrow.Timestamp(bits)
-		}), nil)
-	case *array.StringBuilder:
-		texts, err := of.strings(words)
-		if err != nil {
-			return err
-		}
-		for _, text := range texts {
-			c.BinaryBuilder.Append(text)
-		}
+		}), valid)
 	default:
 		return fmt.Errorf("a column of %T", builder)
 	}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -11,38 +10,12 @@ import (
 	"strings"
 
 	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/serve/bulk"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
 // slots is the number of parts into which clients of a cluster divide keys. Each shard has a range of them.
-const slots = 16384
-
-// crcs has the CRC-16/XMODEM of each byte.
-var crcs = func() (of [256]uint16) {
-	for b := range of {
-		crc := uint16(b) << 8
-		for range 8 {
-			carry := crc >> 15
-			crc = crc<<1 ^ carry*0x1021
-		}
-		of[b] = crc
-	}
-	return of
-}()
-
-// slotOf returns the slot of a key: CRC-16/XMODEM of it, or of what is between its first braces if that is not empty.
-func slotOf(key []byte) int {
-	if _, after, open := bytes.Cut(key, []byte("{")); open {
-		if tag, _, closed := bytes.Cut(after, []byte("}")); closed && len(tag) > 0 {
-			key = tag
-		}
-	}
-	crc := uint16(0)
-	for _, b := range key {
-		crc = crc<<8 ^ crcs[byte(crc>>8)^b]
-	}
-	return int(crc % slots)
-}
+const slots = bulk.Slots
 
 // idOf returns the name of a member in the cluster protocol.
 func idOf(member string) string {
@@ -92,7 +65,7 @@ func (c *conn) cluster(args [][]byte) {
 	case sub == "MYID":
 		c.strings(idOf(c.s.config.Name))
 	case sub == "KEYSLOT" && len(args) == 2:
-		c.out = redcon.AppendInt(c.out, int64(slotOf(args[1])))
+		c.out = redcon.AppendInt(c.out, int64(bulk.Slot(args[1])))
 	case sub == "INFO":
 		c.clusterInfo(ok)
 	case sub == "NODES":

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/redcon"
 	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/serve/bulk"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
@@ -435,7 +436,7 @@ func (c *conn) refuse(err error, key []byte) {
 	text := "ERR " + err.Error()
 	switch {
 	case errors.As(err, &not) && not.Leader != "":
-		text = fmt.Sprintf("MOVED %d %s", slotOf(key), not.Leader)
+		text = fmt.Sprintf("MOVED %d %s", bulk.Slot(key), not.Leader)
 	case errors.As(err, &not), errors.Is(err, replica.ErrClosed), errors.As(err, &unreached):
 		text = "CLUSTERDOWN " + err.Error()
 	case errors.As(err, &full):

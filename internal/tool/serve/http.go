@@ -32,6 +32,7 @@ type metrics struct {
 	batchOps            []prometheus.Observer // by kind
 	batchTime           []prometheus.Observer
 	entryOps, entryTime prometheus.Histogram
+	flight              *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -60,7 +61,9 @@ func newMetrics() *metrics {
 		Help: "Operations of entries of the log.", Buckets: sizes})
 	m.entryTime = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "vkds_entry_seconds",
 		Help: "Time until an entry was stored and applied.", Buckets: times})
-	m.registry.MustRegister(byCommand, m.errors, ops, took, m.entryOps, m.entryTime,
+	m.flight = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vkds_flight_rows_total",
+		Help: "Rows of Arrow Flight: put, of exchange, and of get."}, []string{"call"})
+	m.registry.MustRegister(m.flight, byCommand, m.errors, ops, took, m.entryOps, m.entryTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/tidwall/redcon"
 	"github.com/vkds/vkds/internal/tool/dictfile"
 	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/serve/bulk"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
@@ -1133,15 +1134,15 @@ func TestChanges(t *testing.T) {
 
 // Slots are those of the cluster's specification, and all belong to the leader.
 func TestSlots(t *testing.T) {
-	require.Equal(t, 0x31c3, slotOf([]byte("123456789")))
-	require.Equal(t, 12182, slotOf([]byte("foo")))
+	require.Equal(t, 0x31c3, bulk.Slot([]byte("123456789")))
+	require.Equal(t, 12182, bulk.Slot([]byte("foo")))
 	for text, of := range map[string]string{"{foo}bar": "foo", "a{foo}{bar}": "foo", "a{foo{bar}": "foo{bar"} {
-		require.Equal(t, slotOf([]byte(of)), slotOf([]byte(text)))
+		require.Equal(t, bulk.Slot([]byte(of)), bulk.Slot([]byte(text)))
 	}
 	for _, whole := range []string{"{}foo", "{foo", "foo}"} {
-		require.NotEqual(t, slotOf([]byte("foo")), slotOf([]byte(whole)))
+		require.NotEqual(t, bulk.Slot([]byte("foo")), bulk.Slot([]byte(whole)))
 	}
-	require.NotEqual(t, slotOf([]byte("bar")), slotOf([]byte("{}{bar}")), "the first braces are empty")
+	require.NotEqual(t, bulk.Slot([]byte("bar")), bulk.Slot([]byte("{}{bar}")), "the first braces are empty")
 	require.True(t, slices.ContainsFunc(commands, func(x command) bool { return x.name == "CLUSTER" }))
 	for secret, name := range map[bool]string{false: "$4\r\nport\r\n:7\r\n", true: "$8\r\ntls-port\r\n:7\r\n"} {
 		s, _ := started(t, replica.Options{}, Options{TLS: secret})

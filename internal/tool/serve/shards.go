@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/vkds/vkds/internal/tool/serve/bulk"
 )
 
 // Several clusters may keep one dictionary: each is a shard, with a range of the slots. A client goes to the shard of
@@ -166,7 +167,7 @@ func (c *conn) own(text []byte) (uint64, bool) {
 	if !ok || len(c.s.shards) == 1 {
 		return word, ok
 	}
-	slot := slotOf(c.keyText(word))
+	slot := bulk.Slot(c.keyText(word))
 	x := c.s.shardOf(slot)
 	switch {
 	case x.clients == nil:

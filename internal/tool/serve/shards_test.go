@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/serve/bulk"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
@@ -172,7 +173,7 @@ func TestShardsOfTexts(t *testing.T) {
 	for i := range 50 {
 		k := fmt.Sprintf("{%d} and more", i)
 		of[k] = i
-		reply, moves := all.do(addresses[slotOf([]byte(strconv.Itoa(i)))*2/slots], "SET", k, strconv.Itoa(i))
+		reply, moves := all.do(addresses[bulk.Slot([]byte(strconv.Itoa(i)))*2/slots], "SET", k, strconv.Itoa(i))
 		require.Equal(t, "OK", reply)
 		require.Zero(t, moves)
 	}
@@ -196,14 +197,14 @@ func TestCrossSlot(t *testing.T) {
 	all := dialAll(t, addresses)
 	first, second := "", "" // a key of each shard
 	for i := 0; first == "" || second == ""; i++ {
-		if k := strconv.Itoa(i); slotOf([]byte(k)) < slots/2 {
+		if k := strconv.Itoa(i); bulk.Slot([]byte(k)) < slots/2 {
 			first = k
 		} else {
 			second = k
 		}
 	}
 	c := all[addresses[0]]
-	moved := fmt.Sprintf("-MOVED %d %s", slotOf([]byte(second)), addresses[1])
+	moved := fmt.Sprintf("-MOVED %d %s", bulk.Slot([]byte(second)), addresses[1])
 	says(t, c, [2]string{"GET " + second, moved}, [2]string{"SET 00" + second + " 1", moved},
 		[2]string{"MGET " + second + " " + first, moved},
 		[2]string{"MSET " + first + " 1 " + second + " 1", "-CROSSSLOT the keys are of several shards"},
@@ -250,7 +251,7 @@ func TestShardAway(t *testing.T) {
 	own := ""
 	for i := range 20 {
 		k := strconv.Itoa(i)
-		if slotOf([]byte(k)) < slots/2 {
+		if bulk.Slot([]byte(k)) < slots/2 {
 			own = k
 		}
 		all.do(addresses[0], "SET", k, k)
