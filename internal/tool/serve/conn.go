@@ -436,7 +436,11 @@ func (c *conn) refuse(err error, key []byte) {
 	text := "ERR " + err.Error()
 	switch {
 	case errors.As(err, &not) && not.Leader != "":
-		text = fmt.Sprintf("MOVED %d %s", bulk.Slot(key), not.Leader)
+		slot, _ := c.s.shards[c.s.own].slots() // a client may take the leader for that of the slot
+		if key != nil {
+			slot = bulk.Slot(key)
+		}
+		text = fmt.Sprintf("MOVED %d %s", slot, not.Leader)
 	case errors.As(err, &not), errors.Is(err, replica.ErrClosed), errors.As(err, &unreached):
 		text = "CLUSTERDOWN " + err.Error()
 	case errors.As(err, &full):

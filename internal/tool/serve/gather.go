@@ -45,6 +45,11 @@ func (e *unreachedError) Unwrap() error { return e.err }
 func (x *shard) ask(ctx context.Context, args ...any) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	if !x.met.Load() { // it may have keys of this server's slots
+		if err := x.learn(ctx); err != nil {
+			return nil, &unreachedError{x, err}
+		}
+	}
 	var err error
 	for range x.members {
 		var reply any
@@ -129,11 +134,16 @@ func (s *Server) parsed(reply any) (p pairs, err error) {
 }
 
 // gather adds to the answers of queries what other shards have. It returns an error if there is no room for all; that
-// of one query is its own.
+// of one query is its own. After a shard wasn't reached, queries don't wait for it one after the other.
 func (s *Server) gather(ctx context.Context, all []query, r *room) error {
+	var away *unreachedError
 	for i := range all {
 		q := &all[i]
 		if !q.all {
+			continue
+		}
+		if away != nil {
+			q.err = away
 			continue
 		}
 		q.err = s.gatherOne(ctx, q, func() error {
@@ -149,6 +159,7 @@ func (s *Server) gather(ctx context.Context, all []query, r *room) error {
 		if q.err == errFull {
 			return errFull
 		}
+		errors.As(q.err, &away)
 	}
 	return nil
 }
@@ -182,8 +193,10 @@ func (s *Server) gatherOne(ctx context.Context, q *query, fits func() error) err
 	})
 }
 
-// gatherTop adds the best pairs of other shards to those of this one. args are those of VK.TOP.
-func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte) ([]ranked, error) {
+// gatherTop adds the best pairs of other shards to those of this one. cut leaves the best of all. args are those of
+// VK.TOP.
+func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte, cut func([]ranked) []ranked) ([]ranked,
+	error) {
 	words := []any{"VK.TOP"}
 	for _, a := range args {
 		words = append(words, a)
@@ -208,6 +221,7 @@ func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte) ([
 			}
 			list = append(list, r)
 		}
+		list = cut(list)
 		return nil
 	})
 	return list, err

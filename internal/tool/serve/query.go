@@ -200,6 +200,9 @@ func (c *conn) flushQueries() {
 		part, widest := 0, 1
 		for ; part < len(all); part++ {
 			widest = max(widest, all[part].limit)
+			if q := &all[part]; q.all && q.kind == structures.FindRange && q.limit == 0 {
+				widest = fewPairs // alone: mostPairs is a bound of what others have of it
+			}
 			if part > 0 && widest*(part+1) > fewPairs {
 				break
 			}
@@ -214,7 +217,7 @@ func (c *conn) flushQueries() {
 // answerSome answers the first of some queries, and returns how many.
 func (c *conn) answerSome(all []query) int {
 	ctx := context.Background()
-	r := room{c: c}
+	r := room{c: c, asks: slices.ContainsFunc(all, func(q query) bool { return q.all })}
 	defer r.leave()
 	for err := r.take(pairBytes * int64(all[0].limit)); ; err = r.wait() {
 		if err == nil {
@@ -483,7 +486,7 @@ func (c *conn) top(args [][]byte) {
 	}
 	best := &ranking{least: least}
 	c.flush() // its answers need room, too
-	room := room{c: c}
+	room := room{c: c, asks: all}
 	defer room.leave()
 	if err := room.take(pairBytes * int64(n)); err != nil {
 		c.refuse(err, nil)
@@ -504,11 +507,14 @@ func (c *conn) top(args [][]byte) {
 		}
 		return nil
 	})
-	if err == nil && all {
-		list, err = c.s.gatherTop(c.s.scanning, list, args)
+	cut := func(list []ranked) []ranked {
+		slices.SortFunc(list, func(a, b ranked) int { return best.compare(a.Pair, b.Pair) })
+		return list[:min(len(list), int(n))]
 	}
-	slices.SortFunc(list, func(a, b ranked) int { return best.compare(a.Pair, b.Pair) })
-	list = list[:min(len(list), int(n))]
+	if err == nil && all {
+		list, err = c.s.gatherTop(c.s.scanning, list, args, cut)
+	}
+	list = cut(list)
 	bytes := pairBytes * int64(n)
 	for _, x := range list {
 		bytes += int64(len(x.Record.Key))

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -27,7 +29,17 @@ var errFull = errors.New("there is no room")
 // room is the part of mostHeld that a connection's answers have. The zero value with a connection has none.
 type room struct {
 	c          *conn
+	asks       bool // the answers are also those of other servers
 	has, needs int64
+}
+
+// of returns what the room is part of. Those who ask other servers have their own: if they took the room of those whom
+// they ask, servers that ask each other would wait for each other.
+func (r *room) of() *semaphore.Weighted {
+	if r.asks {
+		return r.c.s.asking
+	}
+	return r.c.s.held
 }
 
 // fits reports whether there is room for answers of so many bytes. If there is more at once, it takes it.
@@ -35,7 +47,7 @@ func (r *room) fits(bytes int64) bool {
 	bytes = min(bytes, mostOfOne)
 	switch {
 	case bytes <= max(mostOut, r.has):
-	case r.c.s.held.TryAcquire(bytes - r.has):
+	case r.of().TryAcquire(bytes - r.has):
 		r.has = bytes
 	default:
 		r.needs = min(bytes+bytes/8, mostOfOne) // others insert while it waits
@@ -52,7 +64,7 @@ func (r *room) wait() error {
 	}
 	ctx, cancel := context.WithTimeout(r.c.s.scanning, r.c.s.o.stalled)
 	defer cancel()
-	if r.c.s.held.Acquire(ctx, r.needs) != nil {
+	if r.of().Acquire(ctx, r.needs) != nil {
 		r.c.crowded = true
 		return cmp.Or(stopping(r.c.s.scanning), errRoom)
 	}
@@ -69,6 +81,6 @@ func (r *room) take(bytes int64) error {
 }
 
 func (r *room) leave() {
-	r.c.s.held.Release(r.has)
+	r.of().Release(r.has)
 	r.has = 0
 }

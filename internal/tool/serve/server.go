@@ -68,6 +68,8 @@ type Server struct {
 	// the bytes of answers.
 	large chan struct{}
 	held  *semaphore.Weighted
+	// asking is held for answers that are also those of other shards.
+	asking *semaphore.Weighted
 }
 
 // Open starts a Node and makes its Server. Errors: those of replica.Open. Close the Server.
@@ -76,7 +78,8 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	o.MaxClients, o.MaxRequest = cmp.Or(o.MaxClients, 10_000), cmp.Or(o.MaxRequest, 16<<20)
 	o.stalled = cmp.Or(o.stalled, time.Minute)
 	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
-		scans: make(chan struct{}, 1), large: make(chan struct{}, 2), held: semaphore.NewWeighted(mostHeld)}
+		scans: make(chan struct{}, 1), large: make(chan struct{}, 2), held: semaphore.NewWeighted(mostHeld),
+		asking: semaphore.NewWeighted(mostHeld)}
 	r.Log, r.OnEntry = o.Log, s.metrics.entry
 	s.shards, s.own = newShards(&o, r.Name, r.Peers)
 	var err error

@@ -32,6 +32,7 @@ type shard struct {
 	number, of int // the first one is 0
 	members    []string
 	leader     atomic.Pointer[string] // the last known one, or the first member
+	met        atomic.Bool            // a member has said that its shards are the same
 
 	clients map[string]*redis.Client // by member; nil: this server's own shard
 	said    string                   // the last warning
@@ -125,9 +126,13 @@ func (x *shard) learn(ctx context.Context) (err error) {
 		cancel()
 		if failed == nil {
 			var leader string
-			if leader, failed = x.leaderOf(nodes); failed == nil {
+			switch leader, failed = x.leaderOf(nodes); {
+			case failed == nil:
 				x.leader.Store(&leader)
+				x.met.Store(true)
 				return nil
+			case errors.Is(failed, errOther):
+				x.met.Store(false)
 			}
 		}
 		err = cmp.Or(err, fmt.Errorf("%s: %w", m, failed))
@@ -135,7 +140,10 @@ func (x *shard) learn(ctx context.Context) (err error) {
 	return err
 }
 
-var errNoLeader = errors.New("it knows no leader")
+var (
+	errNoLeader = errors.New("it knows no leader")
+	errOther    = errors.New("its --shard are others")
+)
 
 // leaderOf finds the leader of a shard in what a member of it answers to CLUSTER NODES.
 func (x *shard) leaderOf(nodes string) (string, error) {
@@ -149,7 +157,7 @@ func (x *shard) leaderOf(nodes string) (string, error) {
 		switch {
 		case !slices.Contains(x.members, address):
 		case f[8] != fmt.Sprintf("%d-%d", first, last):
-			return "", fmt.Errorf("it has the slots %s and not %d-%d: its --shard are others", f[8], first, last)
+			return "", fmt.Errorf("it has the slots %s and not %d-%d: %w", f[8], first, last, errOther)
 		default:
 			return address, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -25,28 +26,42 @@ import (
 
 // sharded starts n servers that are a shard each. stop ends one.
 func sharded(t *testing.T, n int, types replica.Types, o Options) (addresses []string, stop []func()) {
-	var listeners []net.Listener
+	listeners, addresses := listening(t, n)
+	for _, a := range addresses {
+		o.Shards = append(o.Shards, []string{a})
+	}
+	for i, l := range listeners {
+		_, end := startedShard(t, l, i, types, o)
+		stop = append(stop, end)
+	}
+	return addresses, stop
+}
+
+func listening(t *testing.T, n int) (all []net.Listener, addresses []string) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		listeners, addresses = append(listeners, l), append(addresses, l.Addr().String())
-		o.Shards = append(o.Shards, []string{l.Addr().String()})
+		t.Cleanup(func() { _ = l.Close() })
+		all, addresses = append(all, l), append(addresses, l.Addr().String())
 	}
-	for i, l := range listeners {
-		s, err := Open(t.Context(), replica.Options{Dir: t.TempDir(), Types: types, Name: addresses[i],
-			Shard: replica.Shard{Number: uint16(i + 1), Of: uint16(n)}}, o)
-		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error)
-		go func() { done <- s.Serve(ctx, l) }()
-		stop = append(stop, sync.OnceFunc(func() {
-			cancel()
-			require.NoError(t, <-done)
-			require.NoError(t, s.Close())
-		}))
-		t.Cleanup(stop[i])
-	}
-	return addresses, stop
+	return all, addresses
+}
+
+// startedShard starts the one server of a shard.
+func startedShard(t *testing.T, l net.Listener, i int, types replica.Types, o Options) (s *Server, stop func()) {
+	s, err := Open(t.Context(), replica.Options{Dir: t.TempDir(), Types: types, Name: l.Addr().String(),
+		Shard: replica.Shard{Number: uint16(i + 1), Of: uint16(len(o.Shards))}}, o)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, l) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, s.Close())
+	})
+	t.Cleanup(stop)
+	return s, stop
 }
 
 // everyone is a client of all servers, that goes where it is sent.
@@ -304,4 +319,100 @@ func TestOtherShards(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		}
 	}
+}
+
+// A server whose flags name other shards may have keys of this one's slots. It isn't asked.
+func TestMisnamedShards(t *testing.T) {
+	listeners, of := listening(t, 2)
+	for i, l := range listeners { // each is the first one by its own flags
+		startedShard(t, l, 0, integers, Options{Shards: [][]string{{of[i]}, {of[1-i]}}})
+	}
+	for i, a := range of {
+		for _, q := range []string{"VK.COUNT - +", "VK.FLOOR 3", "VK.TOP 2"} {
+			require.Equal(t, "-CLUSTERDOWN shard 2 of 2: "+of[1-i]+
+				": it has the slots 0-8191 and not 8192-16383: its --shard are others", dial(t, a).pipeline(q)[0])
+		}
+	}
+}
+
+// A shard that takes connections and never answers keeps a pipeline waiting once, not for each question.
+func TestSilentShard(t *testing.T) {
+	listeners, of := listening(t, 2)
+	startedShard(t, listeners[0], 0, integers, Options{Shards: [][]string{{of[0]}, {of[1]}}})
+	began := time.Now()
+	for _, reply := range dial(t, of[0]).pipeline(slices.Repeat([]string{"VK.COUNT - +"}, 10)...) {
+		require.Contains(t, reply, "-CLUSTERDOWN shard 2 of 2: ")
+	}
+	require.Less(t, time.Since(began), 5*time.Second)
+}
+
+// Servers that ask each other for as much as they may don't wait for each other's room.
+func TestShardsAskEachOther(t *testing.T) {
+	addresses, _ := sharded(t, 2, integers, Options{stalled: 2 * time.Second})
+	var callers sync.WaitGroup
+	for i := range 16 {
+		c := dial(t, addresses[i%2])
+		callers.Go(func() {
+			for range 10 {
+				if got := c.pipeline("VK.RANGE - + LIMIT 1048576")[0]; got != "[]" {
+					t.Error(got)
+					return
+				}
+			}
+		})
+	}
+	callers.Wait()
+}
+
+// Long ranges of a pipeline are in memory one after the other, also if other shards have all their pairs.
+func TestRangesOfOthers(t *testing.T) {
+	listeners, of := listening(t, 2)
+	o := Options{Shards: [][]string{{of[0]}, {of[1]}}}
+	startedShard(t, listeners[0], 0, integers, o)
+	second, _ := startedShard(t, listeners[1], 1, integers, o)
+	mset := []string{"MSET"}
+	for i := 0; len(mset) < 80_000; i++ {
+		if k := strconv.Itoa(i); bulk.Slot([]byte(k)) >= slots/2 {
+			mset = append(mset, k, k)
+		}
+	}
+	require.Equal(t, "OK", bytesOf(dial(t, of[1]), mset)[0])
+	const many = 200
+	c := dial(t, of[0])
+	_, err := io.WriteString(c.conn, strings.Repeat("VK.RANGE - +\r\n", many))
+	require.NoError(t, err)
+	asked := func() float64 { return counted(t, second, "VK.RANGE") }
+	require.Eventually(t, func() bool { return asked() > 0 }, 10*time.Second, time.Millisecond)
+	for before := -1.0; before != asked(); { // until it waits for the client
+		before = asked()
+		time.Sleep(300 * time.Millisecond)
+	}
+	require.Less(t, asked(), float64(many/2))
+	for range many {
+		require.Len(t, c.array(), len(mset)-1)
+	}
+}
+
+// Questions without a key are sent on with a slot of the shard: clients remember whom they were sent to for it.
+func TestMovedWithoutKey(t *testing.T) {
+	s := &Server{shards: []*shard{{number: 0, of: 2}, {number: 1, of: 2}}, own: 1, metrics: newMetrics()}
+	c := &conn{s: s}
+	c.refuse(&replica.NotLeaderError{Leader: "b:2"}, nil)
+	c.refuse(&replica.NotLeaderError{Leader: "b:2"}, []byte("1"))
+	require.Equal(t, "-MOVED 8192 b:2\r\n-MOVED 9842 b:2\r\n", string(c.out))
+}
+
+// counted returns how often a server was sent a command.
+func counted(t *testing.T, s *Server, command string) float64 {
+	all, err := s.metrics.registry.Gather()
+	require.NoError(t, err)
+	for _, f := range all {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "vkds_commands_total" && m.GetLabel()[0].GetValue() == command {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	t.Fatalf("no count of %s", command)
+	return 0
 }
