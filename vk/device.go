@@ -216,6 +216,7 @@ func newDevice(in native.Instance, c candidate, o Options) (*Device, error) {
 	if d.subgroup, err = d.subgroupSize(o.SubgroupSize, own); err != nil {
 		return nil, err
 	}
+	d.info.MaxWorkgroup = mostInvocations(d.info, d.subgroup, int(d.about.MaxSubgroups))
 	if d.onKernel = o.OnKernel; d.onKernel != nil && !d.Has(ExecutableStatistics) {
 		return nil, &MissingFeatureError{d.info.Name, []string{string(ExecutableStatistics)}}
 	}
@@ -300,7 +301,19 @@ func (d *Device) subgroupSize(wish, fallback int) (int, error) {
 	return wish, nil
 }
 
-// Info describes the device as it was opened: Features does not contain Options.Without.
+// mostInvocations returns how large workgroups are at most if subgroups have so many lanes, halved so that it stays a
+// power of two if it is one. Some devices have at most 56 subgroups in a workgroup, and so 1024 invocations with 32
+// lanes, but not with 16.
+func mostInvocations(i Info, lanes, subgroups int) int {
+	most := i.MaxWorkgroup
+	for i.Has(SubgroupSizes) && most > lanes*subgroups && most/2 >= lanes {
+		most /= 2
+	}
+	return most
+}
+
+// Info describes the device as it was opened: Features does not contain Options.Without, and
+// MaxWorkgroup is that of subgroups of SubgroupSize.
 func (d *Device) Info() Info {
 	if d == nil {
 		return Info{}

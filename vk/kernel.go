@@ -204,7 +204,7 @@ func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
 	default:
 		p.workgroup = int(x.Value)
 	}
-	most := p.d.info.MaxWorkgroup
+	most := int(min(p.d.about.MaxInvocations, p.d.about.MaxWorkgroup)) // the kernel may have other subgroups
 	if p.d.info.Has(SubgroupSizes) {
 		most = min(most, p.subgroup*int(p.d.about.MaxSubgroups))
 	}

@@ -81,3 +81,16 @@ func TestBestSubgroup(t *testing.T) {
 	intel.SubgroupSize, intel.MaxSubgroup = 8, 8
 	require.Equal(t, 8, bestSubgroup(intel))
 }
+
+// A workgroup has a bound of subgroups, too: with fewer lanes, it may have fewer invocations.
+func TestMostInvocations(t *testing.T) {
+	i := Info{MaxWorkgroup: 1024, Features: []Feature{SubgroupSizes}}
+	for _, c := range [][3]int{{32, 56, 1024}, {16, 56, 512}, {8, 56, 256}, {16, 64, 1024}, {8, 0, 8}} {
+		require.Equal(t, c[2], mostInvocations(i, c[0], c[1]), "%v", c)
+	}
+	i.Features = nil // the size of subgroups is the device's own, and the bound is meant for others
+	require.Equal(t, 1024, mostInvocations(i, 16, 56))
+	d := openFor(t, Options{CacheDir: "none"})
+	require.Equal(t, mostInvocations(describe(d.about), d.SubgroupSize(), int(d.about.MaxSubgroups)),
+		d.Info().MaxWorkgroup)
+}

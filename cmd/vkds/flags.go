@@ -198,7 +198,7 @@ func notEmpty(flags *pflag.FlagSet) (err error) {
 
 // exclusive lists pairs of flags that can't be given together.
 var exclusive = [][2]string{{"header", "no-header"}, {"json", "output-format"}, {"quiet", "verbose"},
-	{"directed", "undirected"}}
+	{"directed", "undirected"}, {"reset", "dry-run"}, {"reset", "only"}, {"reset", "n"}}
 
 // together returns an error if two exclusive flags were given.
 func together(flags *pflag.FlagSet) error {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -141,8 +142,9 @@ func (s *serving) shard(name string) (replica.Shard, error) {
 			return own, fmt.Errorf("--shard %s: one server or 3 to 9, not %d", list, n)
 		}
 		for _, m := range members {
-			if _, port, err := net.SplitHostPort(m); err != nil || port == "" {
-				return own, fmt.Errorf("--shard %s: %q is no address with a port", list, m)
+			host, port, err := net.SplitHostPort(m)
+			if n, _ := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" || strings.Contains(m, " ") {
+				return own, fmt.Errorf("--shard %s: %q is not an address and a port", list, m)
 			}
 			if seen[m] {
 				return own, fmt.Errorf("--shard %s: %s is there twice", list, m)

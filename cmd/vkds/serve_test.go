@@ -77,6 +77,17 @@ func TestServeRefusals(t *testing.T) {
 		{"go together", []string{"--tls-cert", empty}},
 		{"empty", []string{"--tls-cert", empty, "--tls-key", empty}},
 		{"at least 1024", []string{"--max-request", "10"}},
+		{"--shard: 2 to 64 times, not 1", []string{"--shard", "localhost:1"}},
+		{"exclude each other", []string{"--peers", three, "--shard", "localhost:1", "--shard", "localhost:2"}},
+		{"one server or 3 to 9, not 2", []string{"--shard", "localhost:1,localhost:2", "--shard", "localhost:3"}},
+		{"localhost:1 is there twice", []string{"--shard", "localhost:1", "--shard", "localhost:1"}},
+		{"localhost:0 is in no --shard", []string{"--listen", "0", "--shard", "localhost:1", "--shard", "localhost:2"}},
+		{"for shards of several servers", []string{"--listen", "1", "--stale", "1s", "--shard", "localhost:1",
+			"--shard", "localhost:2"}},
+		{`":1" is not an address and a port`, []string{"--shard", ":1", "--shard", "localhost:2"}},
+		{`"localhost:x" is not an address and a port`, []string{"--shard", "localhost:x", "--shard", "localhost:2"}},
+		{`" localhost:3" is not an address and a port`, []string{"--shard", "localhost:1, localhost:3,localhost:4",
+			"--shard", "localhost:2"}},
 	} {
 		arguments := append([]string{"serve", "--data", dir, "--device", "none"}, x.arguments...)
 		assert.Contains(t, refusal(t, "", arguments...), x.want)

@@ -105,8 +105,9 @@ const enough = 1.03
 type tuner struct {
 	size int
 	only []string
-	// show tells how far it is. time returns the least times of benchmarks with some choices.
+	// show tells how far it is, and tell of faults. time returns the least times of benchmarks with some choices.
 	show func(format string, args ...any)
+	tell func(text string)
 	time func(ctx context.Context, choices vk.Tuning, by [][2]string) ([]float64, error)
 }
 
@@ -160,6 +161,7 @@ func tune(ctx context.Context, g *global, t *tuner, dry, asJSON bool) error {
 		return err
 	}
 	t.time, t.show = measurer(g, t.size), func(string, ...any) {}
+	t.tell = func(text string) { fmt.Fprintln(g.err, "vkds:", text) }
 	if g.watched() {
 		t.show = func(format string, args ...any) { fmt.Fprintf(g.err, "\r\x1b[K"+format, args...) }
 	}
@@ -184,7 +186,11 @@ func tune(ctx context.Context, g *global, t *tuner, dry, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		g.note("kept in %s", file)
+		if len(best) > 0 {
+			g.note("kept in %s", file)
+		} else {
+			g.note("nothing is faster by enough: there is nothing to keep")
+		}
 	}
 	if asJSON {
 		return g.answerJSON(list)
@@ -239,7 +245,8 @@ func (t *tuner) choose(ctx context.Context, best vk.Tuning, c candidates) (x tun
 		after, err := t.time(ctx, next, c.by)
 		var wrong *bench.WrongError
 		if errors.As(err, &wrong) { // a fault of the driver: others must hear of it
-			t.show("vkds: %s %s is not used: %v\n", x.Name, text(values), err)
+			t.show("")
+			t.tell(fmt.Sprintf("%s %s is not used: %v", x.Name, text(values), err))
 			continue
 		}
 		if err != nil {

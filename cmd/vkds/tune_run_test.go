@@ -53,4 +53,5 @@ func TestTune(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, files)
 	require.Contains(t, refusal(t, "", "tune", "--n", "40"), "not from 10 to 28")
+	require.Contains(t, refusal(t, "", "tune", "--reset", "--dry-run"), "--reset and --dry-run exclude each other")
 }

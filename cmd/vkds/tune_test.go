@@ -54,13 +54,19 @@ func TestTuneChooses(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, vk.Tuning{"before": 7}, best, "it was fast once")
 
-	best, _, err = run(func(t vk.Tuning) (float64, error) {
+	wrong := func(t vk.Tuning) (float64, error) {
 		if t["a"] == 2 {
 			return 0, &bench.WrongError{}
 		}
 		return 1 / float64(1+t["a"]), nil
-	})
+	}
+	best = vk.Tuning{"before": 7}
+	told := ""
+	quiet := fake(wrong) // nobody watches
+	quiet.tell = func(text string) { told = text }
+	_, err = quiet.choose(t.Context(), best, c)
 	require.NoError(t, err)
+	require.Contains(t, told, "a 2,20 is not used: ")
 	require.Equal(t, vk.Tuning{"before": 7, "a": 4, "b": 40}, best, "wrong results are not used")
 
 	_, _, err = run(func(vk.Tuning) (float64, error) { return 0, context.Canceled })

@@ -87,11 +87,11 @@ func New(d *vk.Device, o Options) *Primitives {
 		p.cpuSorts = true
 	}
 	choices := d.Tuning()
-	if p.form == Auto {
-		p.form = Form(choices["passes"])
+	if passes := choices["passes"]; p.form == Auto && (passes == int(SinglePass) || passes == int(MultiPass)) {
+		p.form = Form(passes)
 	}
 	p.tuned = tunedShape(d, choices)
-	if p.form != SinglePass && p.form != MultiPass {
+	if p.form == Auto {
 		p.form = MultiPass
 		switch i := d.Info(); i.VendorID {
 		case vendorNVIDIA, vendorAMD, vendorIntel:

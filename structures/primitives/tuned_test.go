@@ -48,7 +48,8 @@ func TestTunedSorts(t *testing.T) {
 // The form of scans and sorts is a choice, too, after that of the Options.
 func TestTunedForm(t *testing.T) {
 	own := New(testdevice.Open(t, vk.Options{}), Options{}).form
-	for choice, want := range map[int]Form{1: SinglePass, 2: MultiPass, 0: own, 3: own, -1: own} {
+	for choice, want := range map[int]Form{1: SinglePass, 2: MultiPass, 0: own, 3: own, -1: own,
+		256 + int(SinglePass): own, 256 + int(MultiPass): own} {
 		d := testdevice.Open(t, vk.Options{Tuning: vk.Tuning{"passes": choice}})
 		require.Equal(t, want, New(d, Options{}).form, "%d", choice)
 		require.Equal(t, MultiPass, New(d, Options{Form: MultiPass}).form)
