@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -51,10 +53,15 @@ func (x *shard) ask(ctx context.Context, args ...any) (any, error) {
 		}
 	}
 	var err error
-	for range x.members {
+	for moves, ended := 0, 0; moves < len(x.members); {
 		var reply any
 		if reply, err = x.clients[*x.leader.Load()].Do(ctx, args...).Result(); err == nil || errors.Is(err, redis.Nil) {
 			return reply, nil
+		}
+		lost := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		if lost && ended < places { // it was of before a start of that server; asking again changes nothing there
+			ended++
+			continue
 		}
 		moved, is := strings.CutPrefix(err.Error(), "MOVED ")
 		if !is {
@@ -65,6 +72,7 @@ func (x *shard) ask(ctx context.Context, args ...any) (any, error) {
 			break
 		}
 		x.leader.Store(&leader)
+		moves++
 	}
 	var said redis.Error
 	if text, is := strings.CutPrefix(err.Error(), "ERR "); is && errors.As(err, &said) {

@@ -25,6 +25,8 @@ const (
 	learnEvery = 500 * time.Millisecond
 	// answerWithin is how long another shard may take to answer.
 	answerWithin = 10 * time.Second
+	// places is the number of connections to another server.
+	places = 4
 )
 
 // shard is a cluster that keeps a part of the keys.
@@ -77,8 +79,8 @@ type unlogged struct{}
 func (unlogged) Printf(context.Context, string, ...any) {}
 
 func client(address, password string, c *tls.Config) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: address, Password: password, TLSConfig: c, Protocol: 2, PoolSize: 4,
-		MaxRetries: -1, DialerRetries: 1, DialTimeout: time.Second, ReadTimeout: answerWithin,
+	return redis.NewClient(&redis.Options{Addr: address, Password: password, TLSConfig: c, Protocol: 2,
+		PoolSize: places, MaxRetries: -1, DialerRetries: 1, DialTimeout: time.Second, ReadTimeout: answerWithin,
 		DisableIdentity: true, ContextTimeoutEnabled: true})
 }
 

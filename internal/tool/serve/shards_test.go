@@ -15,10 +15,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/redcon"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/bulk"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
@@ -415,4 +417,27 @@ func counted(t *testing.T, s *Server, command string) float64 {
 	}
 	t.Fatalf("no count of %s", command)
 	return 0
+}
+
+// Connections may be of before a start of another shard's server. They keep nobody from its answer.
+func TestConnectionsOfBefore(t *testing.T) {
+	listeners, of := listening(t, 2)
+	var asked atomic.Int64
+	other := redcon.NewServer("", func(c redcon.Conn, command redcon.Command) {
+		switch string(command.Args[0]) {
+		case "cluster":
+			c.WriteBulkString(fmt.Sprintf("2 %s@1 myself,master - 0 0 1 connected 8192-16383\n", of[1]))
+		case "VK.COUNT":
+			if asked.Add(1) <= places {
+				_ = c.Close()
+			} else {
+				c.WriteInt(7)
+			}
+		default:
+			c.WriteError("ERR unknown command")
+		}
+	}, nil, nil)
+	go func() { _ = other.Serve(listeners[1]) }()
+	startedShard(t, listeners[0], 0, integers, Options{Shards: [][]string{{of[0]}, {of[1]}}})
+	require.Equal(t, ":7", dial(t, of[0]).pipeline("VK.COUNT - +")[0])
 }
