@@ -181,20 +181,27 @@ func tune(ctx context.Context, g *global, t *tuner, dry, asJSON bool) error {
 		}
 		list = append(list, x)
 	}
-	if !dry {
-		file, err := d.SaveTuning(best)
-		if err != nil {
-			return err
-		}
-		if len(best) > 0 {
-			g.note("kept in %s", file)
-		} else {
-			g.note("nothing is faster by enough: there is nothing to keep")
-		}
-	}
 	if asJSON {
-		return g.answerJSON(list)
+		err = g.answerJSON(list)
+	} else {
+		err = g.answerTuned(list)
 	}
+	if err != nil || dry {
+		return err
+	}
+	file, err := d.SaveTuning(best)
+	switch {
+	case err != nil:
+		return err
+	case len(best) > 0:
+		g.note("kept in %s", file)
+	default:
+		g.note("nothing is faster by enough: there is nothing to keep")
+	}
+	return nil
+}
+
+func (g *global) answerTuned(list []tunedChoice) error {
 	var rows [][]string
 	for _, x := range list {
 		rows = append(rows, []string{x.Name, cmp.Or(x.Best, "as it is"), fmt.Sprintf("%.2f", x.Faster), x.Measured})
@@ -243,8 +250,7 @@ func (t *tuner) choose(ctx context.Context, best vk.Tuning, c candidates) (x tun
 			next[name] = values[i]
 		}
 		after, err := t.time(ctx, next, c.by)
-		var wrong *bench.WrongError
-		if errors.As(err, &wrong) { // a fault of the driver: others must hear of it
+		if err != nil && !errors.Is(err, context.Canceled) { // a fault of the driver: others must hear of it
 			t.show("")
 			t.tell(fmt.Sprintf("%s %s is not used: %v", x.Name, text(values), err))
 			continue

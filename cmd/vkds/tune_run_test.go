@@ -53,5 +53,9 @@ func TestTune(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, files)
 	require.Contains(t, refusal(t, "", "tune", "--n", "40"), "not from 10 to 28")
+	t.Setenv("XDG_CACHE_HOME", write(t, "file", ""))
+	stdout, stderr, code := runTool("", "tune", "--n", "10", "--json", "--only", "hash.find")
+	require.NotZero(t, code, stderr)
+	require.Contains(t, stdout, "hash.find", "what was measured is told before it can't be kept")
 	require.Contains(t, refusal(t, "", "tune", "--reset", "--dry-run"), "--reset and --dry-run exclude each other")
 }

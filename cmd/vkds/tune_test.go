@@ -54,20 +54,21 @@ func TestTuneChooses(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, vk.Tuning{"before": 7}, best, "it was fast once")
 
-	wrong := func(t vk.Tuning) (float64, error) {
-		if t["a"] == 2 {
-			return 0, &bench.WrongError{}
-		}
-		return 1 / float64(1+t["a"]), nil
+	for _, fault := range []error{&bench.WrongError{}, &vk.OptionError{}} {
+		told := ""
+		quiet := fake(func(t vk.Tuning) (float64, error) { // nobody watches
+			if t["a"] == 2 {
+				return 0, fault
+			}
+			return 1 / float64(1+t["a"]), nil
+		})
+		quiet.tell = func(text string) { told = text }
+		best = vk.Tuning{"before": 7}
+		_, err = quiet.choose(t.Context(), best, c)
+		require.NoError(t, err)
+		require.Equal(t, "a 2,20 is not used: "+fault.Error(), told)
+		require.Equal(t, vk.Tuning{"before": 7, "a": 4, "b": 40}, best, "wrong results are not used")
 	}
-	best = vk.Tuning{"before": 7}
-	told := ""
-	quiet := fake(wrong) // nobody watches
-	quiet.tell = func(text string) { told = text }
-	_, err = quiet.choose(t.Context(), best, c)
-	require.NoError(t, err)
-	require.Contains(t, told, "a 2,20 is not used: ")
-	require.Equal(t, vk.Tuning{"before": 7, "a": 4, "b": 40}, best, "wrong results are not used")
 
 	_, _, err = run(func(vk.Tuning) (float64, error) { return 0, context.Canceled })
 	require.ErrorIs(t, err, context.Canceled)
