@@ -58,6 +58,9 @@ fresh:
 fences: shaders
 	go test -count=1 -run TestFences ./shaders -update
 
+# Tests don't take what somebody has measured on this machine (vkds tune).
+check test: export VKDS_TUNING = none
+
 # A sixth of the time of Go's tools is the collection of their garbage, so they collect less often. (scripts/each-driver
 # leaves the tests themselves at the default.) Another tenth is what debuggers read, and nothing here does.
 check test: export GOGC = 400

@@ -83,7 +83,8 @@ func TestLogger(t *testing.T) {
 		require.Equal(t, d.Info().Name, r.about["device"].String(), r.message)
 	}
 	require.Equal(t, slog.LevelInfo, opened.level)
-	require.Equal(t, []string{"device", "type", "driver", "chosen_by", "subgroup", "features", "bytes"}, opened.keys)
+	require.Equal(t, []string{"device", "type", "driver", "chosen_by", "subgroup", "tuning", "features", "bytes"},
+		opened.keys)
 	require.Equal(t, string(d.Info().Type), opened.about["type"].String())
 	require.EqualValues(t, d.SubgroupSize(), opened.about["subgroup"].Int64())
 	require.Equal(t, slog.LevelDebug, made.level)

@@ -36,6 +36,9 @@ func (d *Device) loadTuning(o Tuning) {
 	if d.tuning = maps.Clone(o); o != nil {
 		return
 	}
+	if os.Getenv("VKDS_TUNING") == "none" {
+		return
+	}
 	text, err := os.ReadFile(d.tuningFile())
 	if err != nil {
 		return

@@ -25,6 +25,9 @@ func TestTuning(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, d.Tuning(), "an open device keeps its own")
 
+	t.Setenv("VKDS_TUNING", "none")
+	require.Empty(t, opened(Options{}).Tuning())
+	t.Setenv("VKDS_TUNING", "")
 	d = opened(Options{})
 	require.Equal(t, Tuning{"a": 1, "b": 2}, d.Tuning())
 	d.Tuning()["a"] = 5

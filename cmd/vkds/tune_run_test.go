@@ -13,6 +13,7 @@ import (
 func TestTune(t *testing.T) {
 	needDevice(t)
 	cache := t.TempDir()
+	t.Setenv("VKDS_TUNING", "")
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("LocalAppData", cache)
 	opened := func() (kept vk.Tuning, save func(vk.Tuning)) {

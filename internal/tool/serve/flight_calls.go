@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -536,10 +537,13 @@ func (f *flights) info(ctx context.Context, text string) (*flight.FlightInfo, er
 		})
 		if err == nil {
 			err = f.s.others(len(f.s.shards), func(x *shard) error {
-				n, err := x.ask(ctx, "DBSIZE")
-				more, _ := n.(int64)
+				answers, err := x.ask(ctx, []any{"DBSIZE"})
+				if err = cmp.Or(err, errOf(answers)); err != nil {
+					return err
+				}
+				more, _ := answers[0].reply.(int64)
 				pairs.Add(more)
-				return err
+				return nil
 			})
 		}
 		if err != nil {

@@ -43,8 +43,15 @@ type unreachedError struct {
 func (e *unreachedError) Error() string { return fmt.Sprintf("%v: %v", e.shard, e.err) }
 func (e *unreachedError) Unwrap() error { return e.err }
 
-// ask asks the leader of another shard, and follows it if it has changed.
-func (x *shard) ask(ctx context.Context, args ...any) (any, error) {
+// said is what a shard answers to a question, or why it doesn't.
+type said struct {
+	reply any
+	err   error
+}
+
+// ask asks the leader of another shard some questions at once, and follows it if it has changed. The error is an
+// *unreachedError.
+func (x *shard) ask(ctx context.Context, questions ...[]any) (answers []said, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	if !x.met.Load() { // it may have keys of this server's slots
@@ -52,33 +59,49 @@ func (x *shard) ask(ctx context.Context, args ...any) (any, error) {
 			return nil, &unreachedError{x, err}
 		}
 	}
-	var err error
 	for moves, ended := 0, 0; moves < len(x.members); {
-		var reply any
-		if reply, err = x.clients[*x.leader.Load()].Do(ctx, args...).Result(); err == nil || errors.Is(err, redis.Nil) {
-			return reply, nil
-		}
+		answers, err = x.try(ctx, questions)
 		lost := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-		if lost && ended < places { // it was of before a start of that server; asking again changes nothing there
-			ended++
-			continue
-		}
-		moved, is := strings.CutPrefix(err.Error(), "MOVED ")
-		if !is {
-			break
-		}
+		moved, is := strings.CutPrefix(fmt.Sprint(err), "MOVED ")
 		_, leader, _ := strings.Cut(moved, " ")
-		if !slices.Contains(x.members, leader) {
-			break
+		switch {
+		case err == nil:
+			return answers, nil
+		case lost && ended < places: // it was of before a start of that server; asking again changes nothing there
+			ended++
+		case is && slices.Contains(x.members, leader):
+			x.leader.Store(&leader)
+			moves++
+		default:
+			return nil, &unreachedError{x, err}
 		}
-		x.leader.Store(&leader)
-		moves++
-	}
-	var said redis.Error
-	if text, is := strings.CutPrefix(err.Error(), "ERR "); is && errors.As(err, &said) {
-		return nil, errors.New(text)
 	}
 	return nil, &unreachedError{x, err}
+}
+
+// try asks the last known leader. The error is why the questions were not answered.
+func (x *shard) try(ctx context.Context, questions [][]any) (answers []said, err error) {
+	p := x.clients[*x.leader.Load()].Pipeline()
+	var asked []*redis.Cmd
+	for _, q := range questions {
+		asked = append(asked, p.Do(ctx, q...))
+	}
+	var other redis.Error
+	if _, err = p.Exec(ctx); err != nil && !errors.As(err, &other) { // the commands themselves may not have it
+		return nil, err
+	}
+	for _, a := range asked {
+		reply, err := a.Result()
+		switch text, is := strings.CutPrefix(fmt.Sprint(err), "ERR "); {
+		case err == nil, errors.Is(err, redis.Nil):
+			answers = append(answers, said{reply: reply})
+		case is && errors.As(err, &other):
+			answers = append(answers, said{err: errors.New(text)})
+		default:
+			return nil, err
+		}
+	}
+	return answers, nil
 }
 
 // others calls f for each other shard, most of them at a time, and returns an error if one did.
@@ -141,64 +164,66 @@ func (s *Server) parsed(reply any) (p pairs, err error) {
 	return p, nil
 }
 
-// gather adds to the answers of queries what other shards have. It returns an error if there is no room for all; that
-// of one query is its own. After a shard wasn't reached, queries don't wait for it one after the other.
+// gather adds to the answers of queries what other shards have: those of a batch by one question to each. It returns an
+// error if there is no room for all; that of one query is its own.
 func (s *Server) gather(ctx context.Context, all []query, r *room) error {
-	var away *unreachedError
-	for i := range all {
-		q := &all[i]
-		if !q.all {
-			continue
-		}
-		if away != nil {
-			q.err = away
-			continue
-		}
-		q.err = s.gatherOne(ctx, q, func() error {
-			bytes := int64(0)
-			for i := range all {
-				bytes += all[i].bytes()
-			}
-			if !r.fits(bytes) {
-				return errFull
-			}
-			return nil
-		})
-		if q.err == errFull {
-			return errFull
-		}
-		errors.As(q.err, &away)
-	}
-	return nil
-}
-
-func (s *Server) gatherOne(ctx context.Context, q *query, fits func() error) error {
+	var some []*query
+	var questions [][]any
 	most := len(s.shards)
-	if q.kind == structures.FindRange && (q.limit == 0 || q.limit > fewPairs) {
-		most = 1 // so that long answers are in memory one at a time
+	for i := range all {
+		if q := &all[i]; q.all {
+			some, questions = append(some, q), append(questions, q.words(s.config.Types.Key))
+			if q.kind == structures.FindRange && (q.limit == 0 || q.limit > fewPairs) {
+				most = 1 // so that long answers are in memory one at a time
+			}
+		}
+	}
+	if len(some) == 0 {
+		return nil
 	}
 	var mu sync.Mutex
 	return s.others(most, func(x *shard) error {
-		reply, err := x.ask(ctx, q.words(s.config.Types.Key)...)
-		if err != nil {
-			return err
-		}
+		answers, err := x.ask(ctx, questions...)
 		mu.Lock()
 		defer mu.Unlock()
-		if q.kind == structures.CountRange {
-			n, _ := reply.(int64)
-			q.n += uint64(n)
-			return nil
+		for i, q := range some {
+			switch {
+			case q.err != nil:
+			case err != nil:
+				q.err = err
+			default:
+				q.err = s.add(q, x, answers[i])
+			}
 		}
-		p, err := s.parsed(reply)
-		if err != nil {
-			return &unreachedError{x, err}
+		bytes := int64(0)
+		for i := range all {
+			bytes += all[i].bytes()
 		}
-		if q.merge(p); len(q.keys) > mostPairs {
-			return errWide(len(q.keys))
+		if !r.fits(bytes) {
+			return errFull
 		}
-		return fits()
+		return nil
 	})
+}
+
+// add adds what another shard has answered to a query.
+func (s *Server) add(q *query, x *shard, a said) error {
+	if a.err != nil {
+		return a.err
+	}
+	if q.kind == structures.CountRange {
+		n, _ := a.reply.(int64)
+		q.n += uint64(n)
+		return nil
+	}
+	p, err := s.parsed(a.reply)
+	if err != nil {
+		return &unreachedError{x, err}
+	}
+	if q.merge(p); len(q.keys) > mostPairs {
+		return errWide(len(q.keys))
+	}
+	return nil
 }
 
 // gatherTop adds the best pairs of other shards to those of this one. cut leaves the best of all. args are those of
@@ -212,11 +237,11 @@ func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte, cu
 	words = append(words, local)
 	var mu sync.Mutex
 	err := s.others(len(s.shards), func(x *shard) error {
-		reply, err := x.ask(ctx, words...)
-		if err != nil {
+		answers, err := x.ask(ctx, words)
+		if err = cmp.Or(err, errOf(answers)); err != nil {
 			return err
 		}
-		p, err := s.parsed(reply)
+		p, err := s.parsed(answers[0].reply)
 		if err != nil {
 			return &unreachedError{x, err}
 		}
@@ -233,6 +258,14 @@ func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte, cu
 		return nil
 	})
 	return list, err
+}
+
+// errOf returns the error of the first answer.
+func errOf(answers []said) error {
+	if len(answers) == 0 {
+		return nil
+	}
+	return answers[0].err
 }
 
 // words returns the command that asks another shard.

@@ -88,6 +88,9 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	}
 	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
+	for _, x := range s.shards {
+		x.types = s.config.Types
+	}
 	s.learned.Go(func() { s.learnLeaders(s.scanning) })
 	if o.Stream != nil {
 		s.stream = stream.Start(s.node, o.Stream, o.Log)

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/bulk"
+	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
 
 // Several clusters may keep one dictionary: each is a shard, with a range of the slots. A client goes to the shard of
@@ -36,6 +38,7 @@ type shard struct {
 	leader     atomic.Pointer[string] // the last known one, or the first member
 	met        atomic.Bool            // a member has said that its shards are the same
 
+	types   replica.Types
 	clients map[string]*redis.Client // by member; nil: this server's own shard
 	said    string                   // the last warning
 }
@@ -125,6 +128,12 @@ func (x *shard) learn(ctx context.Context) (err error) {
 		m := x.members[(first+i)%len(x.members)]
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		nodes, failed := x.clients[m].ClusterNodes(ctx).Result()
+		if failed == nil && !x.met.Load() {
+			var info string
+			if info, failed = x.clients[m].Info(ctx).Result(); failed == nil {
+				failed = x.typesOf(info)
+			}
+		}
 		cancel()
 		if failed == nil {
 			var leader string
@@ -144,7 +153,7 @@ func (x *shard) learn(ctx context.Context) (err error) {
 
 var (
 	errNoLeader = errors.New("it knows no leader")
-	errOther    = errors.New("its --shard are others")
+	errOther    = errors.New("its flags are others")
 )
 
 // leaderOf finds the leader of a shard in what a member of it answers to CLUSTER NODES.
@@ -165,6 +174,19 @@ func (x *shard) leaderOf(nodes string) (string, error) {
 		}
 	}
 	return "", errNoLeader
+}
+
+// typesOf returns an error if a server whose INFO this is has other types.
+func (x *shard) typesOf(info string) error {
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		for own, t := range map[string]keytype.Type{"vkds_key_type": x.types.Key, "vkds_value_type": x.types.Value} {
+			if name == own && value != t.String() {
+				return fmt.Errorf("its %s is %s and not %v: %w", own, value, t, errOther)
+			}
+		}
+	}
+	return nil
 }
 
 // shardOf returns the shard of a slot.

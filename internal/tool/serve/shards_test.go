@@ -259,6 +259,40 @@ func TestSlotsOfShards(t *testing.T) {
 	}
 }
 
+// Servers of other types are not asked: their words are others.
+func TestShardsOfOtherTypes(t *testing.T) {
+	listeners, of := listening(t, 2)
+	for i, l := range listeners {
+		types := replica.Types{Key: keytype.Int64, Value: []keytype.Type{keytype.Int64, keytype.Uint64}[i]}
+		startedShard(t, l, i, types, Options{Shards: [][]string{{of[0]}, {of[1]}}})
+	}
+	require.Equal(t, "-CLUSTERDOWN shard 1 of 2: "+of[0]+
+		": its vkds_value_type is i64 and not u64: its flags are others",
+		dial(t, of[1]).pipeline("VK.COUNT - +")[0])
+}
+
+// counter counts.
+type counter struct{ n atomic.Int64 }
+
+// Observe counts one more.
+func (c *counter) Observe(float64) { c.n.Add(1) }
+
+// Questions of a pipeline are asked in another shard together.
+func TestGatheredAtOnce(t *testing.T) {
+	listeners, of := listening(t, 2)
+	o := Options{Shards: [][]string{{of[0]}, {of[1]}}}
+	startedShard(t, listeners[0], 0, integers, o)
+	other, _ := startedShard(t, listeners[1], 1, integers, o)
+	var batches counter
+	other.metrics.batchOps[ordered] = &batches
+	c := dial(t, of[0])
+	lines := slices.Repeat([]string{"VK.FLOOR 7", "VK.COUNT - +", "VK.RANGE 1 + LIMIT 2"}, 300)
+	for _, reply := range c.pipeline(lines...) {
+		require.NotContains(t, reply, "-")
+	}
+	require.Less(t, batches.n.Load(), int64(20), "900 questions")
+}
+
 // A shard that is away keeps nobody from the others, and questions that need it say so.
 func TestShardAway(t *testing.T) {
 	var log bytes.Buffer
@@ -309,7 +343,7 @@ func TestOtherShards(t *testing.T) {
 		{"1 a:1@10001 master - 0 0 1 connected 8192-16383\n", "a:1", ""},
 		{"1 a:1@10001 slave 2 0 0 1 connected\n2 b:2@10002 myself,master - 0 0 1 connected 8192-16383\n", "b:2", ""},
 		{"1 a:1@10001 slave - 0 0 1 connected\n", "", "it knows no leader"},
-		{"1 a:1@10001 master - 0 0 1 connected 5462-10922\n", "", "its --shard are others"},
+		{"1 a:1@10001 master - 0 0 1 connected 5462-10922\n", "", "its flags are others"},
 		{"1 c:1@10001 master - 0 0 1 connected 8192-16383\n", "", "it knows no leader"},
 		{"", "", "it knows no leader"},
 	} {
@@ -332,7 +366,7 @@ func TestMisnamedShards(t *testing.T) {
 	for i, a := range of {
 		for _, q := range []string{"VK.COUNT - +", "VK.FLOOR 3", "VK.TOP 2"} {
 			require.Equal(t, "-CLUSTERDOWN shard 2 of 2: "+of[1-i]+
-				": it has the slots 0-8191 and not 8192-16383: its --shard are others", dial(t, a).pipeline(q)[0])
+				": it has the slots 0-8191 and not 8192-16383: its flags are others", dial(t, a).pipeline(q)[0])
 		}
 	}
 }
@@ -427,6 +461,8 @@ func TestConnectionsOfBefore(t *testing.T) {
 		switch string(command.Args[0]) {
 		case "cluster":
 			c.WriteBulkString(fmt.Sprintf("2 %s@1 myself,master - 0 0 1 connected 8192-16383\n", of[1]))
+		case "info":
+			c.WriteBulkString("# Server\r\n")
 		case "VK.COUNT":
 			if asked.Add(1) <= places {
 				_ = c.Close()
