@@ -254,11 +254,14 @@ type rows[T any] interface {
 
 func addRows[T any, A rows[T]](c *cells, a A, column *column, convert func(T) (keytype.Value, error)) {
 	for i := range a.Len() {
-		if a.IsNull(i) {
+		switch {
+		case c.first && len(c.bad) > 0:
+			return
+		case a.IsNull(i):
 			c.add(column.null(ErrNull))
-			continue
+		default:
+			c.add(convert(a.Value(i)))
 		}
-		c.add(convert(a.Value(i)))
 	}
 }
 

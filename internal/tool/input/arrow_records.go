@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -13,15 +14,16 @@ import (
 
 // Records reads record batches of Arrow whose messages come one by one, as those of Arrow Flight do. Columns are
 // converted as those of files are, and those of bytes are text, too. It takes no messages that are larger in memory
-// than on their way: none that are compressed, and no dictionaries.
+// than on their way: none that are compressed, no dictionaries, and no views that share their bytes so much.
 type Records struct {
 	Most int // rows of a batch; 0: any number
 
-	name    string
-	reader  *ipc.Reader
-	columns []*column
-	places  []int
-	row     int64 // rows so far
+	name     string
+	messages *singleMessages
+	reader   *ipc.Reader
+	columns  []*column
+	places   []int
+	row      int64 // rows so far
 }
 
 // Rows are rows of one column.
@@ -38,9 +40,9 @@ func (r Rows) Len() int { return len(r.Words) }
 // have the columns of o, whose names are not empty, and no others. Of o, only Columns and KeepNull count. Errors:
 // *ColumnError, those of next, and others that say what is wrong with a message. The name of the stream begins some.
 func NewRecords(name string, next func() (metadata, body []byte, err error), o Options) (*Records, error) {
-	r := &Records{name: name, columns: chosen(o.Columns, nil)}
+	r := &Records{name: name, messages: &singleMessages{next: next}, columns: chosen(o.Columns, nil)}
 	err := caught(func() (err error) {
-		r.reader, err = ipc.NewReaderFromMessageReader(&singleMessages{next: next})
+		r.reader, err = ipc.NewReaderFromMessageReader(r.messages)
 		return err
 	})
 	var came *cameError
@@ -116,15 +118,28 @@ func (r *Records) Read() (columns []Rows, err error) {
 }
 
 func (r *Records) convert(c *column, a arrow.Array) (Rows, error) {
+	if views, is := a.(*array.StringView); is && bytesOf(views) > int64(r.messages.body) {
+		return Rows{}, errShared
+	}
 	v := newValues()
 	v.array = a
 	c.batch = v.texts
-	var all cells
+	all := cells{first: true}
 	v.convertArray(c, &all)
 	if len(all.bad) > 0 {
 		return Rows{}, &RowError{r.name, r.row + int64(all.bad[0].row) + 1, c.Name, all.bad[0].err}
 	}
 	return Rows{Words: all.words, Nulls: all.nulls, Texts: v.texts}, nil
+}
+
+// bytesOf returns the number of bytes of all texts.
+func bytesOf(a *array.StringView) (n int64) {
+	for i := range a.Len() {
+		if !a.IsNull(i) {
+			n += int64(max(0, a.ValueLen(i))) // a negative length is an error later
+		}
+	}
+	return n
 }
 
 // error returns an error with the name of the stream, unless it has that already or comes from elsewhere.
@@ -146,6 +161,7 @@ type cameError struct{ error }
 // singleMessages passes messages on if the lengths in them are those of something that they have.
 type singleMessages struct {
 	next func() (metadata, body []byte, err error)
+	body int // bytes of the last message's body
 }
 
 // Retain and Release are for arrow-go's reference counts. There is one reference.
@@ -157,6 +173,7 @@ var (
 	errBody       = errors.New("a message whose body has another length")
 	errCompressed = errors.New("a compressed record batch, which isn't read here")
 	errDictionary = errors.New("a dictionary, which isn't read here")
+	errShared     = errors.New("views of texts that share bytes, with more of them than the message has")
 )
 
 // Message returns the next message, or io.EOF.
@@ -178,6 +195,7 @@ func (m *singleMessages) Message() (*ipc.Message, error) {
 	if err := checkSingle(metadata); err != nil {
 		return nil, err
 	}
+	m.body = len(body)
 	return ipc.NewMessage(memory.NewBufferBytes(metadata), memory.NewBufferBytes(body)), nil
 }
 

@@ -70,6 +70,7 @@ type cells struct {
 	types []keytype.Type // of the words; nil: all have the column's type
 	nulls []bool         // of the words; nil: none is null
 	bad   []badCell      // in the order of rows
+	first bool           // nobody needs the rows after the first bad one
 }
 
 type badCell struct {

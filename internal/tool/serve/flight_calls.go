@@ -115,6 +115,9 @@ func (in *incoming) receive() (*flight.FlightData, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(data.DataHeader) == 0 { // nothing is made of it
+		return data, nil
+	}
 	weight := decoded * int64(len(data.DataHeader)+len(data.DataBody))
 	ctx, cancel := context.WithTimeout(in.stream.Context(), in.f.s.o.stalled)
 	defer cancel()
@@ -265,17 +268,19 @@ func (f *flights) write(kind replica.Kind, columns []bulk.Column, from, to int) 
 
 // acks tells a client how much is done. If it doesn't read that, it gets only the latest.
 type acks struct {
+	f      *flights
+	ctx    context.Context // of the call
 	latest chan bulk.Done
 	ended  chan struct{}
 }
 
 func (f *flights) acks(stream flight.FlightService_DoPutServer) *acks {
-	a := &acks{make(chan bulk.Done, 1), make(chan struct{})}
+	a := &acks{f, stream.Context(), make(chan bulk.Done, 1), make(chan struct{})}
 	go func() {
 		defer close(a.ended)
 		for done := range a.latest {
 			text, _ := json.Marshal(done)
-			_ = f.send(stream.Context(), func() error { return stream.Send(&flight.PutResult{AppMetadata: text}) })
+			_ = stream.Send(&flight.PutResult{AppMetadata: text})
 		}
 	}()
 	return a
@@ -289,10 +294,10 @@ func (a *acks) send(done bulk.Done) {
 	a.latest <- done
 }
 
-// end waits until the latest is sent.
+// end waits until the latest is sent. Before, a client may send on and on without reading.
 func (a *acks) end() {
 	close(a.latest)
-	<-a.ended
+	_ = a.f.send(a.ctx, func() error { <-a.ended; return nil })
 }
 
 // DoExchange looks keys up, and answers with each of them and its value, null if it is absent.

@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -681,4 +683,102 @@ func beside(t *testing.T, n int) (all [][2]net.Listener, apart int) {
 		}
 	}
 	return all, apart
+}
+
+// A client that reads no acknowledgement until it has sent all may take longer than one that must take answers.
+func TestFlightUnreadAcksForLong(t *testing.T) {
+	const stalled = 300 * time.Millisecond
+	_, _, address := flown(t, replica.Options{}, Options{stalled: stalled})
+	c, err := flight.NewClientWithMiddleware(address, nil, nil, grpc.WithInitialWindowSize(1<<16),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer c.Close()
+	stream, err := c.DoPut(t.Context())
+	require.NoError(t, err)
+	schema := bulk.Schema(keytype.Int64, nil, false)
+	w := flight.NewRecordWriter(stream, ipc.WithSchema(schema))
+	w.SetFlightDescriptor(&flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: []byte(bulk.Delete)})
+	const batches = 10_000 // whose acknowledgements are more than buffers hold
+	part, err := bulk.Batch(schema, bulk.Column{Type: keytype.Int64, Words: make([]uint64, 1)})
+	require.NoError(t, err)
+	for i := range batches + 10 {
+		if i >= batches {
+			time.Sleep(stalled / 4)
+		}
+		require.NoError(t, w.Write(part))
+	}
+	require.NoError(t, stream.CloseSend())
+	var done bulk.Done
+	for {
+		r, err := stream.Recv()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(r.AppMetadata, &done))
+	}
+	require.EqualValues(t, batches+10, done.Rows)
+}
+
+// Views of texts that share their bytes take no more memory than other texts of messages.
+func TestFlightSharedViews(t *testing.T) {
+	f, c, _ := flown(t, replica.Options{Types: replica.Types{Key: keytype.Text, Value: keytype.Int64}}, Options{})
+	shared := strings.Repeat("x", replica.Longest)
+	keys := array.NewStringViewBuilder(memory.DefaultAllocator)
+	keys.Append(shared)
+	one := keys.NewArray().Data()
+	const rows = 1 << 14 // of 64 KiB: 1 GiB
+	views := bytes.Repeat(one.Buffers()[1].Bytes()[:16], rows)
+	of := func(rows int) arrow.Array {
+		return array.NewStringViewData(array.NewData(arrow.BinaryTypes.StringView, rows, []*memory.Buffer{nil,
+			memory.NewBufferBytes(views[:16*rows]), one.Buffers()[2]}, nil, 0, 0))
+	}
+	schema := arrow.NewSchema([]arrow.Field{keyField(arrow.BinaryTypes.StringView)}, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := put(t.Context(), c, bulk.Delete, array.NewRecordBatch(schema, []arrow.Array{of(rows)}, rows))
+	runtime.ReadMemStats(&after)
+	require.Equal(t, codes.InvalidArgument, status.Code(err), "%v", err)
+	require.ErrorContains(t, err, "the stream: views of texts that share bytes")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+	requireFree(t, f)
+
+	few := of(1)
+	done, err := put(t.Context(), c, bulk.Delete, array.NewRecordBatch(schema, []arrow.Array{few}, 1))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, done.Rows)
+}
+
+// Messages without a record batch hold no room.
+func TestFlightMessagesOfNothing(t *testing.T) {
+	_, c, address := flown(t, replica.Options{}, Options{stalled: time.Second})
+	stream, err := c.DoPut(t.Context())
+	require.NoError(t, err)
+	body := make([]byte, mostMessage/2)
+	for range 2 * mostArrived / len(body) / decoded {
+		require.NoError(t, stream.Send(&flight.FlightData{DataBody: body}))
+	}
+	i64 := arrow.PrimitiveTypes.Int64
+	_, err = put(t.Context(), stock(t, address), "", rowsOf(t, `[{"key":1,"value":1}]`, keyField(i64), valueField(i64)))
+	require.NoError(t, err)
+	require.NoError(t, stream.CloseSend())
+	_, err = stream.Recv()
+	require.ErrorContains(t, err, "it ends before its schema")
+}
+
+// A record batch of which all rows are wrong takes no memory for the errors of them all.
+func TestFlightManyMistakes(t *testing.T) {
+	_, c, _ := flown(t, replica.Options{}, Options{})
+	keys := array.NewStringBuilder(memory.DefaultAllocator)
+	for range 1 << 18 {
+		keys.Append("x")
+	}
+	wrong := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{keyField(arrow.BinaryTypes.String)}, nil),
+		[]arrow.Array{keys.NewArray()}, 1<<18)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := put(t.Context(), c, bulk.Delete, wrong)
+	runtime.ReadMemStats(&after)
+	require.ErrorContains(t, err, "the stream: row 1: ")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20))
 }
