@@ -261,7 +261,7 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	if stream.Is(s.changes) {
 		var err error
 		if s.o.Stream, err = stream.Parse(s.changes, s.changesLogin); err != nil {
-			return fmt.Errorf("--changes %s: %w", s.changes, err)
+			return fmt.Errorf("--changes: %w", err) // the address may have a password
 		}
 		file = ""
 	}

@@ -93,6 +93,11 @@ func TestServeRefusals(t *testing.T) {
 		assert.Contains(t, refusal(t, "", arguments...), x.want)
 	}
 	assert.Contains(t, refusal(t, "", "serve"), "it needs --data DIR")
+	for _, secret := range []string{"nats://user:secret@localhost/S", "nats://user:sec/ret@localhost/S"} {
+		said := refusal(t, "", "serve", "--data", dir, "--device", "none", "--changes", secret)
+		assert.Contains(t, said, "--changes: ")
+		assert.NotContains(t, said, "@localhost", "logs keep it")
+	}
 }
 
 // Flags that don't go with a server, or go with one alone, are refused before it is asked.

@@ -405,6 +405,9 @@ func TestStreamOfThree(t *testing.T) {
 			stop()
 			g.Wait()
 			require.Equal(t, begins, j.follows("PAIRS", leader(t, all)), "after fault %d", i)
+			for _, s := range all { // one that no longer leads is refused, and nothing is wrong
+				require.Zero(t, logged(t, s, "another server writes this stream"), "after fault %d", i)
+			}
 		}
 	}
 }
@@ -636,4 +639,61 @@ func TestStreamBehind(t *testing.T) {
 	wrote := time.Since(began)
 	require.Eventually(t, func() bool { _, behind := fault(t, s); return behind == 0 }, time.Minute, time.Millisecond)
 	t.Logf("%d changes: written in %v, published in %v", 100<<16, wrote, time.Since(began))
+}
+
+// A server ends soon although NATS reads no more, and what was to be sent fills all buffers.
+func TestStreamStuck(t *testing.T) {
+	j := startJet(t, "")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	var stuck sync.RWMutex
+	go func() {
+		for {
+			front, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = front.(*net.TCPConn).SetReadBuffer(1 << 14)
+			back, err := net.Dial("tcp", j.s.Addr().String())
+			if err != nil {
+				_ = front.Close()
+				continue
+			}
+			go func() { _, _ = io.Copy(front, back) }()
+			go func() {
+				defer back.Close()
+				some := make([]byte, 1<<14)
+				for {
+					stuck.RLock()
+					n, err := front.Read(some)
+					stuck.RUnlock()
+					if _, e := back.Write(some[:n]); err != nil || e != nil {
+						return
+					}
+					time.Sleep(10 * time.Microsecond) // a writer that waits is next
+				}
+			}()
+		}
+	}()
+	s := servers(t, 1)[0]
+	s.flags = []string{"--key", "text", "--value", "text", "--changes", fmt.Sprintf("nats://%s/STUCK", l.Addr())}
+	s.start(t)
+	c := newClient([]*server{s})
+	defer c.close()
+	_, done := c.do(t.Context(), "SET", "key", "value")
+	require.True(t, done)
+	require.Eventually(t, func() bool { _, behind := fault(t, s); return behind == 0 }, 10*time.Second,
+		time.Millisecond)
+	go stuck.Lock()                       // it waits for a Read
+	long := strings.Repeat("\x01", 1<<16) // six bytes each in JSON
+	for i := range 100 {
+		_, done := c.do(t.Context(), "SET", i, long)
+		require.True(t, done)
+	}
+	time.Sleep(500 * time.Millisecond)
+	began := time.Now()
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, s.cmd.Wait())
+	require.Less(t, time.Since(began), 6*time.Second)
 }

@@ -145,18 +145,25 @@ func (s *Stream) right(number uint64) {
 	}
 }
 
-// dialer gives up when its context ends.
+// dialer gives up when its context ends. So do those who then write to the connection: NATS may read no more.
 type dialer struct{ ctx context.Context }
 
 // Dial connects.
 func (d dialer) Dial(network, address string) (net.Conn, error) {
-	return (&net.Dialer{Timeout: dialing}).DialContext(d.ctx, network, address)
+	c, err := (&net.Dialer{Timeout: dialing}).DialContext(d.ctx, network, address)
+	if err == nil {
+		context.AfterFunc(d.ctx, func() { _ = c.Close() })
+	}
+	return c, err
 }
 
 // session publishes until something is wrong or this member doesn't lead.
 func (s *Stream) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	options := []nats.Option{nats.Name("vkds serve"), nats.NoReconnect(), nats.Timeout(dialing),
-		nats.SetCustomDialer(dialer{ctx}), nats.PingInterval(patient), nats.MaxPingsOutstanding(2),
+		nats.SetCustomDialer(dialer{ctx}), nats.FlusherTimeout(patient), nats.PingInterval(patient),
+		nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})} // or they are written to standard error
 	if s.target.login != nil {
 		options = append(options, s.target.login)
@@ -180,7 +187,10 @@ func (s *Stream) session(ctx context.Context) error {
 	for {
 		p := &publisher{Stream: s, js: js, subject: to.CachedInfo().Config.Subjects[0], lost: lost}
 		err := p.resume(ctx, to)
-		if !errors.Is(err, errMoved) || !s.leads() {
+		switch {
+		case !s.leads(): // it is the next leader that writes
+			return nil
+		case !errors.Is(err, errMoved):
 			return cause(conn, err)
 		}
 		select {

@@ -86,6 +86,7 @@ func TestParse(t *testing.T) {
 		{"nats:///A", "", `"" is no host`},
 		{"nats://a,/A", "", `"" is no host`},
 		{"nats://user:pass@a/A", "", "put it into a file, and name that with --changes-login"},
+		{"nats://user:%pass@a/A", "", "put it into a file, and name that with --changes-login"},
 		{"nats://a:b/A", "", "invalid port"},
 		{"nats://a/A", file("\nx"), "its first line is empty"},
 		{"nats://a/A", file("x") + "y", "no such file"},

@@ -38,14 +38,15 @@ func Parse(text, file string) (*Target, error) {
 	}
 	t := &Target{text: text, name: name}
 	for i, host := range strings.Split(hosts, ",") {
+		if strings.Contains(host, "@") { // url.Parse's error would have it
+			return nil, errors.New("others on this machine would see the password: put it into a file, and name that " +
+				"with --changes-login")
+		}
 		server := scheme + "://" + host
 		u, err := url.Parse(server)
 		switch {
 		case err != nil:
 			return nil, err
-		case u.User != nil:
-			return nil, errors.New("others on this machine would see the password: put it into a file, and name that " +
-				"with --changes-login")
 		case u.Hostname() == "":
 			return nil, fmt.Errorf("%q is no host", host)
 		}
