@@ -1,9 +1,11 @@
 package serve_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -164,6 +167,39 @@ func TestBulkOfThree(t *testing.T) {
 	value, err := same.Get(t.Context(), "100").Result()
 	require.NoError(t, err)
 	require.Equal(t, "93", value)
+}
+
+// A leader is paused while a client asks: the client doesn't wait for it, and asks the next one.
+func TestBulkOfPaused(t *testing.T) {
+	all := servers(t, 3)
+	at := strings.Join(flown(t, all), ",")
+	for _, s := range all {
+		s.start(t)
+	}
+	paused := leader(t, all)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, tool, "get", "--server", at)
+	in, err := c.StdinPipe()
+	require.NoError(t, err)
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	const first, second = 1 << 20, 1000 // it asks for so many keys at a time
+	answers := bufio.NewReader(out)
+	go func() { _, _ = io.WriteString(in, strings.Repeat("7\n", first)) }()
+	for range 1 + first {
+		_, err := answers.ReadString('\n')
+		require.NoError(t, err)
+	}
+	require.NoError(t, paused.cmd.Process.Signal(syscall.SIGSTOP))
+	_, err = io.WriteString(in, strings.Repeat("8\n", second))
+	require.NoError(t, err)
+	require.NoError(t, in.Close())
+	rest, err := io.ReadAll(answers)
+	require.NoError(t, err)
+	require.NoError(t, c.Wait())
+	require.Equal(t, strings.Repeat("8,\n", second), string(rest))
 }
 
 // Flight has the TLS and the password of the port for Redis. Others learn nothing.

@@ -75,7 +75,8 @@ func (s *Server) flights(l net.Listener, t *tls.Config) (f *flights, stop func()
 	o := []grpc.ServerOption{grpc.InTapHandle(f.admit), grpc.MaxRecvMsgSize(min(s.o.MaxRequest, mostMessage)),
 		grpc.MaxConcurrentStreams(ofOneFlight), grpc.MaxHeaderListSize(stranger), grpc.ConnectionTimeout(s.o.stalled),
 		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(ofOneFlight * window),
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: s.o.stalled})}
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: s.o.stalled}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: bulk.PingWait})}
 	f.scheme = "grpc://"
 	if t != nil {
 		f.scheme = "grpc+tls://"

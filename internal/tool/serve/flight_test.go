@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -781,4 +783,36 @@ func TestFlightManyMistakes(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.ErrorContains(t, err, "the stream: row 1: ")
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20))
+}
+
+// lost is a server that says of itself that it leads, and that it doesn't.
+type lost struct {
+	flight.BaseFlightServer
+	at    string
+	calls atomic.Int64
+}
+
+func (l *lost) GetSchema(context.Context, *flight.FlightDescriptor) (*flight.SchemaResult, error) {
+	value := keytype.Int64
+	return &flight.SchemaResult{Schema: flight.SerializeSchema(bulk.Schema(keytype.Int64, &value, false),
+		memory.DefaultAllocator)}, nil
+}
+
+func (l *lost) GetFlightInfo(ctx context.Context, _ *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	l.calls.Add(1)
+	_ = grpc.SetTrailer(ctx, metadata.Pairs(bulk.LeaderKey, l.at))
+	return nil, status.Error(codes.FailedPrecondition, "another one leads")
+}
+
+// A client doesn't ask servers that name each other as the leader as often as it can.
+func TestFlightLost(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server, f := grpc.NewServer(), &lost{at: l.Addr().String()}
+	flight.RegisterFlightServiceServer(server, f)
+	go func() { _ = server.Serve(l) }()
+	defer server.Stop()
+	_, err = bulk.Dial(t.Context(), bulk.Options{Addresses: []string{f.at}, Patience: 400 * time.Millisecond})
+	require.ErrorContains(t, err, "another one leads")
+	require.LessOrEqual(t, f.calls.Load(), int64(12))
 }

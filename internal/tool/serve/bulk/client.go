@@ -20,9 +20,11 @@ import (
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
@@ -32,12 +34,20 @@ type Options struct {
 	Addresses []string // of some servers of one dictionary; the leader is found by them
 	Password  string
 	TLS       *tls.Config   // nil: in the clear
-	Patience  time.Duration // how long a Client looks for a leader without getting on; 0: 15 s
+	Patience  time.Duration // how long a Client looks for a leader without getting on; 0: 30 s
 }
 
 const (
 	longestMessage = 64 << 20 // bytes
 	retryWait      = 50 * time.Millisecond
+
+	connecting = 5 * time.Second // to one server
+	// A server that says nothing for so long must answer a ping in the time after it. If it was paused or cut off,
+	// another may lead. gRPC has no shorter time for the first.
+	silent, answering = 10 * time.Second, 10 * time.Second
+
+	// PingWait is how seldom clients send pings; others lose their connection.
+	PingWait = silent / 2
 )
 
 // Client asks a server for many keys at a time, or the leaders of its shards. Only one goroutine at a time may use it.
@@ -84,7 +94,7 @@ func (e *ServerError) Error() string {
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	Quiet()
 	if o.Patience == 0 {
-		o.Patience = 15 * time.Second
+		o.Patience = 30 * time.Second
 	}
 	p := &peer{o: o}
 	defer p.close()
@@ -241,6 +251,8 @@ func (p *peer) connect() (err error) {
 		by = credentials.NewTLS(p.o.TLS.Clone()) // the name of each server is its own
 	}
 	p.conn, err = grpc.NewClient("passthrough:///"+p.at, grpc.WithTransportCredentials(by), grpc.WithNoProxy(),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: connecting}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: silent, Timeout: answering}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestMessage)))
 	if err == nil {
 		p.service = flight.NewFlightServiceClient(p.conn)
@@ -295,6 +307,8 @@ func (p *peer) led(ctx context.Context, again bool, do func(ctx context.Context)
 		p.close()
 		if p.at = err.leader; p.at == "" {
 			p.at = p.o.Addresses[try%len(p.o.Addresses)]
+		}
+		if err.leader == "" || try > 0 { // servers may name each other
 			time.Sleep(retryWait)
 		}
 	}
