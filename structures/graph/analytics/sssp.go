@@ -174,12 +174,13 @@ func (w *workspace) meanFloat() (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		w.floats = max(mean, math.SmallestNonzeroFloat64)
+		w.floats = mean
 	}
 	return w.floats, nil
 }
 
-// sampleFloats is meanFloat. It leaves out weights that are invalid or infinite.
+// sampleFloats is meanFloat. It leaves out weights that are invalid or infinite. If none of the others is above 0, it
+// returns +Inf: one bucket has all vertices then, and not each distance a bucket of its own.
 func (w *workspace) sampleFloats() (float64, error) {
 	count := min(w.vertices, samples)
 	found, err := w.room("samples", samples)
@@ -199,7 +200,10 @@ func (w *workspace) sampleFloats() (float64, error) {
 			sum, valid = sum+x, valid+1
 		}
 	}
-	return sum / max(1, valid), err
+	if sum == 0 {
+		return math.Inf(1), err
+	}
+	return sum / valid, err
 }
 
 // meanWeight returns the mean weight of the arcs of compressed sparse rows. It is computed once.

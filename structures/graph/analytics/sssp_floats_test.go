@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -317,6 +318,52 @@ func TestBucketsOfFloats(t *testing.T) {
 			require.NoError(t, err)
 			require.LessOrEqual(t, got.Rounds, 2*want.Rounds, e.name)
 			require.GreaterOrEqual(t, 2*got.Rounds, want.Rounds, e.name)
+		}
+	}
+}
+
+// Wherever arcs and weights above 0 are, the number of rounds does not grow with the number of distances.
+func TestSampleOfWeights(t *testing.T) {
+	d := testdevice.Open(t)
+	rng := rand.New(rand.NewPCG(32, 5))
+	half := &edges{name: "arcs in the second half only", vertices: 8191}
+	odd := &edges{name: "arcs of odd vertices at the ends of parts only", vertices: 1 << 19}
+	hub := &edges{name: "first arcs of weight 0", vertices: 4096}
+	zeros := &edges{name: "weights above 0 are not sampled", vertices: 1 << 14}
+	some := func() int { return 128*rng.IntN(512) + 65 + 2*rng.IntN(31) }
+	for range 1 << 15 {
+		half.addFloat(4096+rng.IntN(4095), 4096+rng.IntN(4095), 0.5+rng.Float32())
+		for range 4 {
+			odd.addFloat(some(), some(), 0.5+rng.Float32())
+		}
+	}
+	for v := range hub.vertices {
+		hub.addFloat(v, 0, 0)
+		for range 8 {
+			hub.addFloat(v, 1+rng.IntN(hub.vertices-1), 0.5+rng.Float32())
+		}
+	}
+	for v := range zeros.vertices {
+		for range 4 {
+			w := rng.Float32()
+			if v%4 == 0 { // the first one of each part
+				w = 0
+			}
+			zeros.addFloat(v, rng.IntN(zeros.vertices), w)
+		}
+	}
+	for _, e := range []*edges{half, odd, hub, zeros} {
+		source := e.from[len(e.from)-1]
+		want := dijkstraOfFloats(e.rows(), source)
+		all := []*Analyzer{e.analyzer(t, d)}
+		if e.vertices < 1<<16 {
+			all = append(all, e.worn(t, d))
+		}
+		for _, a := range all {
+			r, err := a.SSSP(t.Context(), source, SSSPOptions{FloatWeights: true})
+			require.NoError(t, err)
+			require.True(t, slices.Equal(want, r.FloatDistances), e.name)
+			require.Less(t, r.Rounds, 200, e.name)
 		}
 	}
 }
