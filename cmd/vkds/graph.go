@@ -121,7 +121,7 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 	}
 	note += andSkipped(file.Skipped)
 	if file.Floats {
-		note += "; weights are taken for 32-bit floats, because not all are integers"
+		note += "; weights are taken for 32-bit floats, because not all are integers up to 4294967295"
 	}
 	if s.options.Weighted && file.Weights == nil {
 		note += "; no weights (of a table, --weight names their column)"

@@ -330,7 +330,8 @@ func TestGraphFloats(t *testing.T) {
 		sssp := append([]string{"graph", "sssp", table, "--weight", "km", "--from", "1"}, live...)
 		out, notes := answer(t, "", sssp...)
 		assert.Equal(t, "vertex,distance\n1,0\n2,0.1\n3,0.3\n4,1e+30\n5,\n6,\n", out)
-		assert.Contains(t, notes, "; weights are taken for 32-bit floats, because not all are integers\n")
+		assert.Contains(t, notes,
+			"; weights are taken for 32-bit floats, because not all are integers up to 4294967295\n")
 		out, _ = answer(t, "", append(sssp, "--path", "4")...)
 		assert.Equal(t, "vertex,distance\n1,0\n2,0.1\n3,0.3\n4,1e+30\n", out)
 		out, _ = answer(t, "", append(sssp, "--json", "--multi")...)
