@@ -57,8 +57,8 @@ func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, 
 //   - InsertUnique: an edge that is there keeps its weight, and the status is Found;
 //   - InsertAdd: an edge that is there gets the sum of the weights as integers, modulo 2^32, and all equal edges in the
 //     batch count;
-//   - InsertMin, InsertMax: an edge that is there gets the lesser or the greater weight, as integers. Floats that are
-//     not negative have the same order.
+//   - InsertMin, InsertMax: an edge that is there gets the lesser or the greater weight, as integers. Floats from +0 on
+//     have the same order; -0 is greater than all of them.
 //
 // status gets the status of each edge; it may be nil. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
