@@ -74,8 +74,12 @@ func TestServerNumbers(t *testing.T) {
 		took := time.Since(began).Seconds()
 		fmt.Fprintf(w, "# HELP vkds_commands_total Commands.\nvkds_commands_total{command=\"GET\"} %d\n",
 			int(1000*took))
-		fmt.Fprintf(w, "vkds_member_leads{member=\"a:1\",self=\"true\"} 0\n"+
-			"vkds_member_leads{member=\"b:\\\"2\\\"\",self=\"false\"} 1\nprocess_resident_memory_bytes 1.5e+09\n")
+		fmt.Fprintf(w, "vkds_member_leads{member=\"a:1\",self=\"true\",shard=\"1\"} 0\n"+
+			"vkds_member_leads{member=\"b:\\\"2\\\"\",self=\"false\",shard=\"1\"} 1\n"+
+			"process_resident_memory_bytes 1.5e+09\n")
+		if restarted.Load() > 0 {
+			fmt.Fprint(w, "vkds_member_leads{member=\"c:3\",self=\"false\",shard=\"2\"} 1\n")
+		}
 		fmt.Fprintf(w, "process_start_time_seconds %d\n", restarted.Load())
 		if restarted.Load() > 0 { // of fewer reads, all take from 1 to 2 ms
 			fmt.Fprint(w, "vkds_batch_seconds_bucket{kind=\"read\",le=\"0.001\"} 0\n"+
@@ -104,6 +108,8 @@ func TestServerNumbers(t *testing.T) {
 	restarted.Store(1)
 	b.shows(`cell('times', 'reads', 2) + ', ' + cell('times', 'reads', 3)`, "'1.50 ms, 1.90 ms'")
 	b.shows(`measure('commands a second')`, "'0'")
+	b.shows(`element('members').textContent`, `'shardaddressthis oneleads1a:1yes1b:"2"yes2c:3yes'`)
+	b.shows(`element('members').querySelectorAll('.leads').length`, "2")
 }
 
 // visit opens a page, and gives it functions that read it.

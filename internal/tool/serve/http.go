@@ -95,28 +95,27 @@ func (m *metrics) watch(s *Server) {
 		func() float64 { return float64(s.node.Status().Done) })
 }
 
-// leads tells which member leads, for each.
+// leads tells which member leads each shard.
 type leads struct{ *Server }
 
-var leadsDesc = prometheus.NewDesc("vkds_member_leads", "1 for the member that leads, as far as this one knows.",
-	[]string{"member", "self"}, nil)
+var leadsDesc = prometheus.NewDesc("vkds_member_leads",
+	"1 for the member that leads its shard, as far as this one knows.", []string{"shard", "member", "self"}, nil)
 
 // Describe tells what Collect will.
 func (s leads) Describe(to chan<- *prometheus.Desc) { to <- leadsDesc }
 
 // Collect tells it of each member.
 func (s leads) Collect(to chan<- prometheus.Metric) {
-	leader, self := s.node.Leader()
-	peers := s.config.Peers
-	if !s.clustered() {
-		peers = []string{s.config.Name}
-	}
-	for _, p := range peers {
-		is, value := p == s.config.Name, 0.0
-		if is && self || p == leader {
-			value = 1
+	all, _ := s.led()
+	for i, x := range all {
+		for _, m := range x.members {
+			value := 0.0
+			if m == x.leader && (i == s.own || x.met.Load()) {
+				value = 1
+			}
+			to <- prometheus.MustNewConstMetric(leadsDesc, prometheus.GaugeValue, value, strconv.Itoa(x.number+1), m,
+				strconv.FormatBool(m == s.config.Name))
 		}
-		to <- prometheus.MustNewConstMetric(leadsDesc, prometheus.GaugeValue, value, p, strconv.FormatBool(is))
 	}
 }
 

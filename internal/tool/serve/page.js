@@ -98,7 +98,7 @@
     const bytes = x => x >= 1 << 30 ? `${(x / 2 ** 30).toPrecision(3)} GiB` : `${(x / 2 ** 20).toPrecision(3)} MiB`;
 
     /**
-     * @param {string} id @param {string[]} head @param {string[][]} rows @param {number} [marked] a row
+     * @param {string} id @param {string[]} head @param {string[][]} rows @param {boolean[]} [marked] of the rows
      */
     function table(id, head, rows, marked) {
         element(id).replaceChildren(...[head, ...rows].map((cells, i) => {
@@ -108,7 +108,7 @@
                 made.textContent = cell;
                 return made;
             }));
-            if (i - 1 === marked) row.className = 'leads';
+            if (i && marked && marked[i - 1]) row.className = 'leads';
             return row;
         }));
     }
@@ -139,8 +139,10 @@
         const last = samples.length - 1, now = samples[last];
         element('when').textContent = new Date(now.at).toLocaleTimeString();
         const members = now.all.filter(m => m.name === 'vkds_member_leads');
-        table('members', ['address', 'this one', 'leads'], members.map(m => [m.labels.get('member') || '',
-            m.labels.get('self') === 'true' ? 'yes' : '', m.value ? 'yes' : '']), members.findIndex(m => m.value > 0));
+        const shard = members.some(m => m.labels.get('shard') !== '1');
+        table('members', [...(shard ? ['shard'] : []), 'address', 'this one', 'leads'], members.map(m => [
+            ...(shard ? [m.labels.get('shard') || ''] : []), m.labels.get('member') || '',
+            m.labels.get('self') === 'true' ? 'yes' : '', m.value ? 'yes' : '']), members.map(m => m.value > 0));
 
         for (const [name, metric] of [['commands a second', 'vkds_commands_total'],
             ['errors a second', 'vkds_errors_total'], ['entries of the log a second', 'vkds_entry_operations_count']]) {

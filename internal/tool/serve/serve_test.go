@@ -1100,7 +1100,7 @@ func TestPages(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, code)
 	_, text = get("/metrics", "192.0.2.1:1")
 	for _, line := range []string{`vkds_commands_total{command="SET"} 1`, "vkds_keys 1",
-		`vkds_member_leads{member="here",self="true"} 1`, "vkds_leading 1",
+		`vkds_member_leads{member="here",self="true",shard="1"} 1`, "vkds_leading 1",
 		"vkds_errors_total 1",
 		`vkds_batch_operations_count{kind="write"} 1`, "vkds_entry_operations_count 1"} {
 		require.Contains(t, text, "\n"+line+"\n")

@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -281,7 +282,14 @@ func (c *counter) Observe(float64) { c.n.Add(1) }
 func TestGatheredAtOnce(t *testing.T) {
 	listeners, of := listening(t, 2)
 	o := Options{Shards: [][]string{{of[0]}, {of[1]}}}
-	startedShard(t, listeners[0], 0, integers, o)
+	first, _ := startedShard(t, listeners[0], 0, integers, o)
+	leads := func() string {
+		w := httptest.NewRecorder()
+		first.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		return w.Body.String()
+	}
+	line := fmt.Sprintf("vkds_member_leads{member=%q,self=\"false\",shard=\"2\"} ", of[1])
+	require.Contains(t, leads(), line+"0", "nobody has met it")
 	other, _ := startedShard(t, listeners[1], 1, integers, o)
 	var batches counter
 	other.metrics.batchOps[ordered] = &batches
@@ -291,6 +299,7 @@ func TestGatheredAtOnce(t *testing.T) {
 		require.NotContains(t, reply, "-")
 	}
 	require.Less(t, batches.n.Load(), int64(20), "900 questions")
+	require.Contains(t, leads(), line+"1")
 }
 
 // A shard that is away keeps nobody from the others, and questions that need it say so.
