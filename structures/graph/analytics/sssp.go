@@ -40,7 +40,7 @@ type SSSPResult struct {
 	Elapsed time.Duration // how long the device worked; 0 if it has no clock
 }
 
-// WeightError reports an arc whose weight is negative or NaN.
+// WeightError reports an arc whose weight is negative or NaN, any of them if there are several.
 type WeightError struct {
 	From, To uint32
 	Weight   float32
