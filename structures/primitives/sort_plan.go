@@ -43,7 +43,7 @@ const cpuTile = 1024
 func tunedShape(d *vk.Device, choices vk.Tuning) tileShape {
 	t := tileShape{workgroup: choices["sort.workgroup"], items: choices["sort.items"]}
 	s := d.SubgroupSize()
-	if t.workgroup < s || t.workgroup%s != 0 || t.workgroup < radix && t.workgroup&(t.workgroup-1) != 0 ||
+	if s == 0 || t.workgroup < s || t.workgroup%s != 0 || t.workgroup < radix && t.workgroup&(t.workgroup-1) != 0 ||
 		t.items < 2 || t.items > mostItems || t.items%2 != 0 {
 		return tileShape{}
 	}

@@ -25,6 +25,7 @@ func TestTunedShape(t *testing.T) {
 		}
 	}
 	require.Zero(t, tunedShape(d, nil))
+	require.Zero(t, tunedShape(nil, nil))
 }
 
 // Long sorts have the shape of the Tuning in both forms and widths, and are right.
