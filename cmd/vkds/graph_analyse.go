@@ -188,8 +188,8 @@ func newGraphStrongComponentsCommand(g *global) *cobra.Command {
 		Short: "Count the strongly connected components",
 		Long: `Scc counts a graph's strongly connected components, and the vertices of the
 largest one. Two vertices are in the same component if a path along the edges'
-directions leads from each to the other. Without --directed, edges lead both ways.
-With --vertices it prints each vertex instead, with the least vertex of its
+directions leads from each to the other. Without --directed, edges lead both
+ways. With --vertices it prints each vertex instead, with the least vertex of its
 component (if ids are texts, the one that came first).
 
 ` + graphHelp,
@@ -240,8 +240,9 @@ func newGraphCommunitiesCommand(g *global) *cobra.Command {
 		Short: "Count the communities, found by label propagation",
 		Long: `Communities divides a graph's vertices into communities, whose members have at
 least as many neighbours in their own community as in any other, and counts
-these and the vertices of the largest one. With --vertices it prints each vertex instead, with
-the least vertex of its community (if ids are texts, the one that came first).
+these and the vertices of the largest one. With --vertices it prints each vertex
+instead, with the least vertex of its community (if ids are texts, the one that
+came first).
 
 At first each vertex has a label of its own. In an iteration each vertex takes
 the label that is the most frequent one among its neighbours, and of several the

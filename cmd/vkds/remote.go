@@ -199,7 +199,7 @@ func (r *remote) load(ctx context.Context, g *global, s *source, table string) (
 		return in.read, nil
 	}, func(b batch) error {
 		now, err := c.Put(ctx, bulk.Set, b.column(0).sent(), b.column(1).sent())
-		done.Rows, done.Found = done.Rows+now.Rows, done.Found+now.Found
+		done = done.Plus(now)
 		return err
 	})
 	end()
@@ -232,7 +232,7 @@ func (r *remote) remove(ctx context.Context, g *global, a *asked, arguments []st
 				return err
 			}
 			now, err := c.Put(ctx, bulk.Delete, there.sent())
-			done.Rows, done.Found = done.Rows+now.Rows, done.Found+now.Found
+			done = done.Plus(now)
 			absent += int64(len(keys.words) - len(there.words))
 			return err
 		})

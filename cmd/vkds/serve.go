@@ -335,13 +335,9 @@ func (s *serving) bulk(server *serve.Server, t *tls.Config) (stop func(), err er
 	if s.flight == "" {
 		return func() {}, nil
 	}
-	at, err := listenable("--flight", s.flight, s.anyone || s.o.Password != "")
+	l, err := listen("--flight", s.flight, s.anyone || s.o.Password != "")
 	if err != nil {
 		return nil, err
-	}
-	l, err := net.Listen("tcp", at)
-	if err != nil {
-		return nil, fmt.Errorf("--flight %s: %w", s.flight, err)
 	}
 	return server.ServeFlight(l, t), nil
 }
@@ -351,13 +347,9 @@ func (s *serving) pages(server *serve.Server) (stop func(), err error) {
 	if s.http == "" {
 		return func() {}, nil
 	}
-	at, err := listenable("--http", s.http, s.anyone)
+	l, err := listen("--http", s.http, s.anyone)
 	if err != nil {
 		return nil, err
-	}
-	l, err := net.Listen("tcp", at)
-	if err != nil {
-		return nil, fmt.Errorf("--http %s: %w", s.http, err)
 	}
 	pages := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: 10 * time.Minute, IdleTimeout: time.Minute} // a profile ends with the time for reading

@@ -109,13 +109,9 @@ func (v *viewing) check(path string) error {
 }
 
 func (v *viewing) serve(ctx context.Context, g *global, path string) error {
-	at, err := listenable("--http", v.address, v.o.Anyone)
+	listener, err := listen("--http", v.address, v.o.Anyone) // now rather than after the work
 	if err != nil {
 		return err
-	}
-	listener, err := net.Listen("tcp", at) // now rather than after the work
-	if err != nil {
-		return fmt.Errorf("--http %s: %w", v.address, err)
 	}
 	defer listener.Close()
 	return v.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
@@ -157,6 +153,19 @@ func listenable(flag, address string, anyone bool) (string, error) {
 		return "", fmt.Errorf("%s %s: other machines could reach it (--anyone lets them)", flag, address)
 	}
 	return net.JoinHostPort(host, port), nil
+}
+
+// listen listens at an address that a flag names, as listenable allows it.
+func listen(flag, address string, anyone bool) (net.Listener, error) {
+	at, err := listenable(flag, address, anyone)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	return l, nil
 }
 
 // viewOf returns the page of a dictionary.

@@ -33,7 +33,7 @@ func endpoint(member string) (host string, port int64) {
 type led struct {
 	*shard
 	leader string
-	others []string
+	order  []string // its members, the leader first
 }
 
 // led returns all shards. ok is false if this server's own has no leader that is known.
@@ -47,8 +47,11 @@ func (s *Server) led() (all []led, ok bool) {
 			}
 			ok = leader != ""
 		}
-		others := slices.DeleteFunc(slices.Clone(x.members), func(m string) bool { return m == leader })
-		all = append(all, led{x, leader, others})
+		order := slices.DeleteFunc(slices.Clone(x.members), func(m string) bool { return m == leader })
+		if leader != "" {
+			order = slices.Insert(order, 0, leader)
+		}
+		all = append(all, led{x, leader, order})
 	}
 	return all, ok
 }
@@ -127,9 +130,9 @@ func (c *conn) clusterNodes(all []led) {
 
 func (c *conn) clusterSlots(x led) {
 	first, last := x.slots()
-	c.out = redcon.AppendArray(c.out, 3+len(x.others))
+	c.out = redcon.AppendArray(c.out, 2+len(x.order))
 	c.out = redcon.AppendInt(redcon.AppendInt(c.out, int64(first)), int64(last))
-	for _, p := range append([]string{x.leader}, x.others...) {
+	for _, p := range x.order {
 		host, port := endpoint(p)
 		c.out = redcon.AppendArray(c.out, 3)
 		c.out = redcon.AppendBulkString(c.out, host)
@@ -145,13 +148,13 @@ func (c *conn) clusterShard(x led) {
 	c.out = redcon.AppendArray(c.out, 2)
 	c.out = redcon.AppendInt(redcon.AppendInt(c.out, int64(first)), int64(last))
 	c.strings("nodes")
-	c.out = redcon.AppendArray(c.out, 1+len(x.others))
+	c.out = redcon.AppendArray(c.out, len(x.order))
 	name := "port"
 	if c.s.o.TLS {
 		name = "tls-port"
 	}
 	applied := int64(c.s.node.Status().Done)
-	for i, p := range append([]string{x.leader}, x.others...) {
+	for i, p := range x.order {
 		role := "master"
 		if i > 0 {
 			role = "replica"

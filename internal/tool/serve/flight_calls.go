@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -489,11 +488,7 @@ func (f *flights) page(out *outgoing, lo, hi uint64) (next uint64, more bool, er
 		if err != nil {
 			return 0, false, err
 		}
-		bytes := pairBytes * int64(len(q[0].keys))
-		for _, r := range q[0].records {
-			bytes += int64(len(r.Key) + len(r.Value))
-		}
-		if q[0].limit == 1 || room.fits(bytes) {
+		if q[0].limit == 1 || room.fits(q[0].bytes()) {
 			break
 		}
 		q[0].limit /= 2
@@ -531,9 +526,8 @@ func (f *flights) info(ctx context.Context, text string) (*flight.FlightInfo, er
 	if _, _, err := f.rangeOf(text); err != nil {
 		return nil, err
 	}
-	several := len(f.s.shards) > 1
 	info := &flight.FlightInfo{Schema: flight.SerializeSchema(f.schema(false), memory.DefaultAllocator),
-		TotalRecords: -1, TotalBytes: -1, Ordered: f.s.config.Types.Key != keytype.Text && !several}
+		TotalRecords: -1, TotalBytes: -1, Ordered: f.s.config.Types.Key != keytype.Text && len(f.s.shards) == 1}
 	if text == "" {
 		pairs := new(atomic.Int64)
 		err := f.s.node.Read(ctx, false, func(v replica.View) error {
@@ -542,13 +536,10 @@ func (f *flights) info(ctx context.Context, text string) (*flight.FlightInfo, er
 		})
 		if err == nil {
 			err = f.s.others(len(f.s.shards), func(x *shard) error {
-				answers, err := x.ask(ctx, []any{"DBSIZE"})
-				if err = cmp.Or(err, errOf(answers)); err != nil {
-					return err
-				}
-				more, _ := answers[0].reply.(int64)
+				n, err := x.askOne(ctx, "DBSIZE")
+				more, _ := n.(int64)
 				pairs.Add(more)
-				return nil
+				return err
 			})
 		}
 		if err != nil {
@@ -556,19 +547,14 @@ func (f *flights) info(ctx context.Context, text string) (*flight.FlightInfo, er
 		}
 		info.TotalRecords = pairs.Load()
 	}
-	for _, x := range f.s.shards {
+	all, _ := f.s.led()
+	for _, x := range all {
 		first, last := x.slots()
 		slots, _ := json.Marshal(bulk.Shard{First: first, Last: last})
 		e := &flight.FlightEndpoint{Ticket: &flight.Ticket{Ticket: []byte(text)}, AppMetadata: slots}
-		leader := *x.leader.Load()
-		if at, _ := f.s.node.Leader(); x.clients == nil && at != "" {
-			leader = at
-		}
-		for _, m := range append([]string{leader}, x.members...) {
-			if several || len(x.members) > 1 {
-				if m != leader || len(e.Location) == 0 {
-					e.Location = append(e.Location, &flight.Location{Uri: f.scheme + f.beside(m)})
-				}
+		if f.s.clustered() {
+			for _, m := range x.order {
+				e.Location = append(e.Location, &flight.Location{Uri: f.scheme + f.beside(m)})
 			}
 		}
 		info.Endpoint = append(info.Endpoint, e)

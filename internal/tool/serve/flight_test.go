@@ -77,6 +77,11 @@ func put(ctx context.Context, c flight.Client, what string, batches ...arrow.Rec
 		}
 	}
 	_ = stream.CloseSend()
+	return acknowledged(stream)
+}
+
+// acknowledged reads what a DoPut answers to its end.
+func acknowledged(stream flight.FlightService_DoPutClient) (done bulk.Done, err error) {
 	for {
 		r, err := stream.Recv()
 		if err == io.EOF {
@@ -455,15 +460,8 @@ func TestFlightUnreadAcks(t *testing.T) {
 		require.NoError(t, w.Write(part))
 	}
 	require.NoError(t, stream.CloseSend())
-	var done bulk.Done
-	for {
-		r, err := stream.Recv()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(r.AppMetadata, &done))
-	}
+	done, err := acknowledged(stream)
+	require.NoError(t, err)
 	require.EqualValues(t, rows*batches, done.Rows)
 	requireFree(t, f)
 }
@@ -710,15 +708,8 @@ func TestFlightUnreadAcksForLong(t *testing.T) {
 		require.NoError(t, w.Write(part))
 	}
 	require.NoError(t, stream.CloseSend())
-	var done bulk.Done
-	for {
-		r, err := stream.Recv()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(r.AppMetadata, &done))
-	}
+	done, err := acknowledged(stream)
+	require.NoError(t, err)
 	require.EqualValues(t, batches+10, done.Rows)
 }
 

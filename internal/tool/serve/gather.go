@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 	"github.com/vkds/vkds/structures"
+	"golang.org/x/sync/errgroup"
 )
 
 // Questions about the order of keys concern all shards. The server that is asked answers for its own shard, asks the
@@ -79,6 +79,15 @@ func (x *shard) ask(ctx context.Context, questions ...[]any) (answers []said, er
 	return nil, &unreachedError{x, err}
 }
 
+// askOne asks a single question.
+func (x *shard) askOne(ctx context.Context, question ...any) (any, error) {
+	answers, err := x.ask(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	return answers[0].reply, answers[0].err
+}
+
 // try asks the last known leader. The error is why the questions were not answered.
 func (x *shard) try(ctx context.Context, questions [][]any) (answers []said, err error) {
 	p := x.clients[*x.leader.Load()].Pipeline()
@@ -106,21 +115,14 @@ func (x *shard) try(ctx context.Context, questions [][]any) (answers []said, err
 
 // others calls f for each other shard, most of them at a time, and returns an error if one did.
 func (s *Server) others(most int, f func(x *shard) error) error {
-	var all sync.WaitGroup
-	errs := make([]error, len(s.shards))
-	places := make(chan struct{}, most)
+	var all errgroup.Group
+	all.SetLimit(most)
 	for i, x := range s.shards {
-		if i == s.own {
-			continue
+		if i != s.own {
+			all.Go(func() error { return f(x) })
 		}
-		all.Go(func() {
-			places <- struct{}{}
-			defer func() { <-places }()
-			errs[i] = f(x)
-		})
 	}
-	all.Wait()
-	return cmp.Or(errs...)
+	return all.Wait()
 }
 
 // pairs are those of a shard, with what of them is text.
@@ -237,11 +239,11 @@ func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte, cu
 	words = append(words, local)
 	var mu sync.Mutex
 	err := s.others(len(s.shards), func(x *shard) error {
-		answers, err := x.ask(ctx, words)
-		if err = cmp.Or(err, errOf(answers)); err != nil {
+		reply, err := x.askOne(ctx, words...)
+		if err != nil {
 			return err
 		}
-		p, err := s.parsed(answers[0].reply)
+		p, err := s.parsed(reply)
 		if err != nil {
 			return &unreachedError{x, err}
 		}
@@ -258,14 +260,6 @@ func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte, cu
 		return nil
 	})
 	return list, err
-}
-
-// errOf returns the error of the first answer.
-func errOf(answers []said) error {
-	if len(answers) == 0 {
-		return nil
-	}
-	return answers[0].err
 }
 
 // words returns the command that asks another shard.

@@ -1147,7 +1147,7 @@ func TestSlots(t *testing.T) {
 	for secret, name := range map[bool]string{false: "$4\r\nport\r\n:7\r\n", true: "$8\r\ntls-port\r\n:7\r\n"} {
 		s, _ := started(t, replica.Options{}, Options{TLS: secret})
 		c := &conn{s: s}
-		c.clusterShard(led{s.shards[0], "localhost:7", nil})
+		c.clusterShard(led{s.shards[0], "localhost:7", []string{"localhost:7"}})
 		require.Contains(t, string(c.out), name)
 	}
 }

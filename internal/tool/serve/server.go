@@ -81,16 +81,13 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 		scans: make(chan struct{}, 1), large: make(chan struct{}, 2), held: semaphore.NewWeighted(mostHeld),
 		asking: semaphore.NewWeighted(mostHeld)}
 	r.Log, r.OnEntry = o.Log, s.metrics.entry
-	s.shards, s.own = newShards(&o, r.Name, r.Peers)
 	var err error
 	if s.node, err = replica.Open(ctx, r); err != nil {
 		return nil, err
 	}
 	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
-	for _, x := range s.shards {
-		x.types = s.config.Types
-	}
+	s.shards, s.own = newShards(&o, &s.config)
 	s.learned.Go(func() { s.learnLeaders(s.scanning) })
 	if o.Stream != nil {
 		s.stream = stream.Start(s.node, o.Stream, o.Log)

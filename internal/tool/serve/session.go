@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -67,7 +65,6 @@ func (c *conn) admit(args [][]byte) bool {
 	if len(args) == 2 {
 		user = string(args[0])
 	}
-	given, want := sha256.Sum256(password), sha256.Sum256([]byte(c.s.o.Password))
 	switch {
 	case len(args) > 2:
 		c.fail("ERR syntax error")
@@ -75,7 +72,7 @@ func (c *conn) admit(args [][]byte) bool {
 		c.fail("ERR AUTH <password> called without any password configured for the default user.")
 	case c.s.o.Password == "" && user == "default":
 		return true
-	case user != "default" || subtle.ConstantTimeCompare(given[:], want[:]) == 0:
+	case user != "default" || !equal(string(password), c.s.o.Password):
 		c.fail("WRONGPASS invalid username-password pair or user is disabled.")
 	default:
 		c.flush() // what came before was not admitted

@@ -51,18 +51,18 @@ func (x *shard) slots() (first, last int) {
 func (x *shard) String() string { return fmt.Sprintf("shard %d of %d", x.number+1, x.of) }
 
 // newShards returns all shards, and which of them is the server's own.
-func newShards(o *Options, name string, peers []string) (all []*shard, own int) {
-	lists := o.Shards
+func newShards(o *Options, c *replica.Options) (all []*shard, own int) {
+	peers, lists := c.Peers, o.Shards
 	if len(lists) == 0 {
 		if len(peers) == 0 {
-			peers = []string{name}
+			peers = []string{c.Name}
 		}
 		lists = [][]string{peers}
 	}
 	for i, members := range lists {
-		x := &shard{number: i, of: len(lists), members: members}
+		x := &shard{number: i, of: len(lists), members: members, types: c.Types}
 		x.leader.Store(&members[0])
-		if slices.Contains(members, name) {
+		if slices.Contains(members, c.Name) {
 			own = i
 		} else {
 			redis.SetLogger(unlogged{})

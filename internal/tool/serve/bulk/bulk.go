@@ -52,6 +52,9 @@ type Done struct {
 	Found int64 `json:"found"`
 }
 
+// Plus returns the sums.
+func (d Done) Plus(more Done) Done { return Done{d.Rows + more.Rows, d.Found + more.Found} }
+
 // Shard is what an endpoint has as JSON: the slots of the keys there.
 type Shard struct {
 	First int `json:"first"`

@@ -10,7 +10,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
@@ -203,7 +203,7 @@ func (c *Client) Put(ctx context.Context, what string, columns ...Column) (done 
 		return Done{}, err // what is done are not the first rows
 	}
 	for _, d := range all {
-		done = Done{done.Rows + d.Rows, done.Found + d.Found}
+		done = done.Plus(d)
 	}
 	return done, nil
 }
@@ -221,13 +221,11 @@ func (c *Client) divided(keys Column) [][]int {
 
 // each calls f for each shard, all at the same time, and returns an error if one did.
 func (c *Client) each(f func(i int, x *peer) error) error {
-	errs := make([]error, len(c.shards))
-	var all sync.WaitGroup
+	var all errgroup.Group
 	for i, x := range c.shards {
-		all.Go(func() { errs[i] = f(i, x) })
+		all.Go(func() error { return f(i, x) })
 	}
-	all.Wait()
-	return cmp.Or(errs...)
+	return all.Wait()
 }
 
 func (p *peer) schema(ctx context.Context) (*arrow.Schema, error) {
@@ -421,7 +419,7 @@ func (p *peer) put(ctx context.Context, what string, columns ...Column) (done Do
 				break
 			}
 			if err = json.Unmarshal(result.AppMetadata, &now); err == nil {
-				done = Done{before.Rows + now.Rows, before.Found + now.Found}
+				done = before.Plus(now)
 			}
 		}
 		got := done.Rows > before.Rows
