@@ -2,7 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree.glsl"
-#include "btree_prefix_index.glsl"
+#include "btree_glance.glsl"
 #include "combine.glsl"
 #include "invocation.glsl"
 
@@ -33,6 +33,7 @@ void main() {
     K key = K(0u);
     V value = V(0u);
     BTreeHint hint = BTreeHint(SLAB_NULL, tree.root);
+    BTreePlace start = BTreePlace(tree.root, 1u);
     if (todo) {
         key = VKDS_LOAD_AT(keys, i);
         if (op_inserts(kind)) value = VKDS_LOAD_AT(values, i);
@@ -40,14 +41,17 @@ void main() {
             uvec2 h = plain_load2(address_at(hints, i, 3u));
             hint = BTreeHint(h.x, h.y);
         } else if (index.bits != 0u) {
-            BTreePlace start = btree_prefix_start(index, key);
+            start = btree_prefix_start(index, key);
             hint = start.level == 0u ? BTreeHint(start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, start.node);
         }
     }
     Combined combined = combine(kind, key, value, todo);
     SlabCursor cursor = slab_cursor();
     VKDS_EVENT_BEGIN(todo, kind, key, value)
-    uint status = btree_apply(tree, cursor, kind, key, value, todo && combined.leads, visits, hint);
+    bool seen = false;
+    if (KIND == OP_FIND) seen = btree_glance(tree, start, key, todo, true, value, hint);
+    uint status = btree_apply(tree, cursor, kind, key, value, todo && combined.leads && !seen, visits, hint);
+    status = seen ? STATUS_FOUND : status;
     uint left = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
     status = combine_status(combined, kind, status & ~STATUS_ORPHAN);
     VKDS_EVENT_PAIR(todo, TRACE_END, 0u, status, key, value)

@@ -1,29 +1,45 @@
-// Ranges, counts of ranges, successors and ceils, concurrent with updates, of a batch of one kind or a mixed one
-// (mixed.glsl).
+// Ranges, counts of ranges, successors and ceils of a batch of one kind or a mixed one (mixed.glsl). No updates run at
+// the same time, except with VKDS_CLOCK.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef VKDS_CLOCK
 #include "btree_range.glsl"
+#else
+#include "btree_list.glsl"
+#endif
 #include "mixed.glsl"
 
 void main() {
     Share share = share_of(WALKS);
     [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
         Operation o = operation(share, next);
-        bool neighbour = o.kind != OP_RANGE && o.kind != OP_COUNT_RANGE;
-        K high = K(~0u);
+        bool neighbour = o.kind != OP_RANGE && o.kind != OP_COUNT_RANGE, counts = o.kind == OP_COUNT_RANGE;
+        K low = o.strict ? VKDS_NEXT(o.key) : o.key, high = K(~0u);
         uint number;
         if (o.todo && !neighbour) high = VKDS_LOAD_AT(to.highs, o.number);
-        uint room = o.kind == OP_COUNT_RANGE ? 0u : neighbour ? 1u : to.width;
-        uint most = o.kind == OP_COUNT_RANGE ? ~0u : room;
+        uint room = counts ? 0u : neighbour ? 1u : to.width, most = counts ? ~0u : room, place = pairs_place(o);
+        bool asks = o.todo && !o.beyond;
+#ifdef VKDS_CLOCK
         BTreePair nearest;
-        VKDS_MOMENT(o)
-        uint status = btree_range(tree, VKDS_TIME o.start, o.strict ? VKDS_NEXT(o.key) : o.key, high,
-                                  o.todo && !o.beyond, out_keys, out_values, pairs_place(o), room, most,
+        uint time = btree_snapshot(tree, o.todo);   // the subgroup's queries see it
+        uint status = btree_range(tree, time, o.start, low, high, asks, out_keys, out_values, place, room, most,
                                   visits & VISITS_MASK, number, nearest);
+        V value = nearest.value;
+#else
+        P nearest;
+        uint above;
+        asks = asks && VKDS_UP_TO(low, high);
+        bool spare = subgroupAll(!asks || ((place | room) & (VKDS_PER_QUAD - 1u)) == 0u);
+        uint leaf = btree_seek(tree, o.start, low, asks, above);
+        bool done = btree_list(tree, BTreeList(leaf, P(low, high), place, most), asks, neighbour && asks, spare, out_keys,
+                               out_values, visits & VISITS_MASK, number, nearest);
+        uint status = done ? STATUS_FOUND : STATUS_PENDING;
+        V value = nearest.VKDS_VALUE;
+#endif
         if (o.beyond || (status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING) {
             VKDS_STORE_AT(values, o.number,
-                          status == STATUS_ABSENT ? V(0u) : neighbour ? nearest.value : VKDS_VALUE_OF(number));
+                          status == STATUS_ABSENT ? V(0u) : neighbour ? value : VKDS_VALUE_OF(number));
         }
         finish(o, WALKS, status, 0u);
     }

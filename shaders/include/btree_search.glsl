@@ -25,6 +25,13 @@ BTreePlace btree_start(BTree tree, BTreePrefixIndex index, K key) {
     return btree_prefix_start(index, key);
 }
 
+// Reads a quad of a node. Others change the tree only beside a glance (btree_glance.glsl).
+#if defined(VKDS_SEARCH_OLD) && defined(VKDS_CHAOS)
+#define VKDS_SEARCH_LOAD4 coherent_load4   // with delays
+#else
+#define VKDS_SEARCH_LOAD4 plain_load4
+#endif
+
 // Sets rank to the greatest one in the tile, and word to that lane's word, in all lanes. Collective.
 void tile_best(inout uint rank, inout V word) {
     [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) {
@@ -58,7 +65,7 @@ void btree_visit(uvec2 address, uint part, bool linked, K least, K key, out uint
     uvec4 quad[8];
     uint first = part * BTREE_PART_QUADS * TILE + lane;
     [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++)
-        quad[j] = plain_load4(address_add(address, (first + j * TILE) * 16u));
+        quad[j] = VKDS_SEARCH_LOAD4(address_add(address, (first + j * TILE) * 16u));
     bool has_header = lane == TILE - 1u && part == BTREE_PARTS - 1u;
     uint local = 0u;   // the rank, as if this were the first lane and the first part
     [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++) {
@@ -198,10 +205,9 @@ bool btree_find(BTree tree, BTreePrefixIndex index, K key, bool enabled, out V v
 }
 
 // Returns the leaf that each enabled lane's key belongs to, or one left of it if some nodes have no parent yet; other
-// lanes get any node. `above` becomes the inner node that led there, or SLAB_NULL if it was the prefix index. The leaf
-// itself is not read. Collective.
-uint btree_seek(BTree tree, BTreePrefixIndex index, K key, bool enabled, out uint above) {
-    BTreePlace start = btree_start(tree, index, key);
+// lanes get any node. `above` becomes the inner node that led there, or SLAB_NULL if `start` is the leaf. The leaf itself
+// is not read. Collective.
+uint btree_seek(BTree tree, BTreePlace start, K key, bool enabled, out uint above) {
     BTreeSearch s = btree_search(key, start, enabled && start.level != 0u);
     uint leaf = start.node;
     above = SLAB_NULL;
@@ -217,6 +223,11 @@ uint btree_seek(BTree tree, BTreePrefixIndex index, K key, bool enabled, out uin
         if (TILE > 1u) btree_turn(s, key, start, arrived);
     }
     return leaf;
+}
+
+// The same from a prefix index, or the root.
+uint btree_seek(BTree tree, BTreePrefixIndex index, K key, bool enabled, out uint above) {
+    return btree_seek(tree, btree_start(tree, index, key), key, enabled, above);
 }
 
 #endif

@@ -145,7 +145,7 @@ func (t *tree) locateKernel() recording.Spec[locatePush] {
 
 func (t *tree) applyKernel(kind structures.Kind, keeps bool) recording.Spec[applyPush] {
 	return overTree[applyPush](recording.ByLoops(t.Device, keeping(t.protocol("apply"), keeps)), t.tiles.update,
-		recording.Constant("KIND", uint32(kind)), recording.Torn(t.Device, "BTREE_TORN"))
+		recording.Constant("KIND", uint32(kind)), recording.Torn(t.Device, "BTREE_TORN"), t.queries.constant())
 }
 
 // mixedKernels describes the kernels for the ordered queries of a batch, and the kernel for its other operations, or
@@ -153,8 +153,11 @@ func (t *tree) applyKernel(kind structures.Kind, keeps bool) recording.Spec[appl
 func (t *tree) mixedKernels(kind structures.Kind, b operands,
 	keeps bool) (queries []recording.Spec[mixedPush], update *recording.Spec[mixedPush]) {
 	spec := func(module string, own ...recording.Specialization) recording.Spec[mixedPush] {
-		own = append(own, recording.Constant("KIND", uint32(kind)), recording.Torn(t.Device, "BTREE_TORN"))
-		return overTree[mixedPush](module, t.tiles.update, own...)
+		own = append(own, recording.Constant("KIND", uint32(kind)))
+		if module == t.sized(walks) { // nothing changes the tree meanwhile
+			return overTree[mixedPush](module, t.queries.walk, append(own, t.queries.constant())...)
+		}
+		return overTree[mixedPush](module, t.tiles.update, append(own, recording.Torn(t.Device, "BTREE_TORN"))...)
 	}
 	modules, updates := t.ordering(kind, b, keeps)
 	for _, module := range modules {

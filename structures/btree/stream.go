@@ -378,15 +378,18 @@ func (t *tree) protocol(module string) string {
 	return module + ".a32"
 }
 
+// walks is the module of ranges, their counts and successors in a batch.
+const walks = "mixed_walk"
+
 // ordering returns the modules of the kernels for a batch's ordered queries, and the module for its other operations,
 // without the suffixes for the type of values and the device.
 func (t *tree) ordering(kind structures.Kind, b operands, keeps bool) (queries []string, updates string) {
-	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
+	walk, floor := t.sized(walks), t.protocol("mixed_floor")
 	switch {
 	case !b.ordered:
 		return nil, keeping(t.protocol("mixed_apply"), keeps)
 	case b.moments: // each ordered query sees a moment of its own
-		return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock"},
+		return []string{walk + "clock", t.sized("mixed_floor") + "clock"},
 			t.sized("mixed_apply") + "clock"
 	case kind == structures.Mixed:
 		return []string{walk, floor}, keeping(t.protocol("mixed_apply"), keeps)

@@ -1,0 +1,102 @@
+// B-link-tree list: finds the pairs of ranges in a read-only phase. btree_range.glsl does it concurrent with updates.
+//
+// Tiles of 2 or more lanes use the shared memory of pair_stage.glsl.
+#ifndef VKDS_BTREE_LIST_GLSL
+#define VKDS_BTREE_LIST_GLSL
+
+#include "btree_search.glsl"
+#include "btree_version.glsl"
+#include "btree_walk.glsl"
+#include "pair_stage.glsl"
+
+const uint BTREE_COUNT = ~0u;   // as `most`: pairs are counted, and not written
+
+// A lane's range, and where its pairs go.
+struct BTreeList {
+    uint leaf;    // where the range begins (btree_seek), or any leaf to the left
+    P range;      // the least and the greatest key
+    uint place;   // the index of the first pair in the arrays
+    uint most;    // the walk ends behind so many pairs; the rest of their places may be written with anything
+};
+
+// The walk of a tile over one lane's range. The same for all lanes of the tile.
+struct BTreeListTurn {
+    BTreeWalk walk;
+    uint place;
+    uint most;
+};
+
+// If `next`, turns to the next lane's range. Collective.
+void btree_list_turn(uint open, BTreeList l, bool next, inout BTreeListTurn turn) {
+    uint source = tile_first(open);
+    uint leaf = tile_shuffle(l.leaf, source), place = tile_shuffle(l.place, source), most = tile_shuffle(l.most, source);
+    P range = tile_shuffle(l.range, source);
+    if (next) turn = BTreeListTurn(BTreeWalk(leaf, range.VKDS_KEY, range.VKDS_VALUE, 0u), place, most);
+}
+
+// The pair of rank 0, for all lanes of the tile, or 0 and 0 if no pair is inside. Collective.
+P btree_list_least(Node n, uint inside, uint rank[NODE_LANE_PAIRS]) {
+    P least = P(K(0u), V(0u));
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+        least = ((inside >> m) & 1u) != 0u && rank[m] == 0u ? n.pair[m] : least;
+    return P(tile_sum(least.VKDS_KEY), tile_sum(least.VKDS_VALUE));   // one lane has it
+}
+
+// Finds the pairs of each enabled lane's range and writes them to the arrays `keys` and `values`, in order. `count`
+// becomes their number, at most l.most. If `wants` is set for any lane, `first` becomes the first pair, or 0 and 0.
+// `spare` promises that places and l.most are multiples of 4 (at 64 bits of 2). A tile visits up to `budget` leaves.
+// Returns false for lanes whose range was not done by then. Collective over the subgroup.
+bool btree_list(BTree tree, BTreeList l, bool enabled, bool wants, bool spare, uvec2 keys, uvec2 values, uint budget,
+                out uint count, out P first) {
+    const uint ROOM = ~0u;
+    count = 0u;
+    first = P(K(0u), V(0u));
+    bool all_want = subgroupAny(wants);
+    l.leaf = enabled ? l.leaf : tree.root;   // it is read, but the result is not used
+    uint open = tile_ballot(enabled);
+    BTreeListTurn turn;
+    btree_list_turn(open, l, true, turn);
+    Stage stage = stage_at(turn.place);
+    Node n = btree_walk_load(tree, turn.walk.node, true);
+    for (; subgroupAny(open != 0u && budget != 0u); budget--) {
+        bool busy = open != 0u, mine = busy && tile_first(open) == tile_lane(), begins = turn.walk.met == 0u;
+        NodeHeader header = btree_header(n);
+        uint inside = btree_inside(n, header.high, turn.walk);
+        uvec2 sums = btree_sums(n, inside, turn.walk.low);
+        uint room = turn.most == BTREE_COUNT ? 0u : turn.most;
+        uint wanted = busy ? min(sums.x, room - min(room, turn.walk.met)) : 0u;
+        bool more = btree_walk_on(header, sums.x, turn.walk) && turn.walk.met < turn.most;
+        bool ends = !more && busy;
+        uint met = min(turn.walk.met, turn.most);
+        if (mine && ends) count = met;
+        uint over = room - min(room, met);
+        open &= ends ? open - 1u : ~0u;
+        btree_list_turn(open, l, ends, turn);
+        // The next leaf is loaded while this one's pairs are put in order.
+        Node next = btree_walk_load(tree, turn.walk.node, true);
+        // The slots of most leaves are in order. Those inside are then consecutive.
+        uint rank[NODE_LANE_PAIRS];
+        if (subgroupAll(btree_in_order(n))) {
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - sums.y;
+        } else {
+            uvec2 ranks = btree_ranks_compared(n, inside);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = btree_rank(ranks, m);
+        }
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+            if (((inside >> m) & 1u) != 0u && rank[m] < wanted) pair_put(keys, values, ROOM, stage, rank[m], n.pair[m]);
+        stage.end += wanted;
+        if (all_want) {
+            P least = btree_list_least(n, inside, rank);
+            if (mine && begins) first = least;
+        }
+        bool all = !stage_turn(stage, turn.place, over, ends && open != 0u);
+        // There is only one call in the code: if a stage is full, everything is written, and also at the end.
+        bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u);
+        if (STAGED) stage_write(keys, values, ROOM, spare, write || all || end, all || end, stage);
+        if (all) stage = stage_at(turn.place);
+        n = next;
+    }
+    return !enabled || (open >> tile_lane() & 1u) == 0u;
+}
+
+#endif
