@@ -205,6 +205,26 @@ func TestShardsOfTexts(t *testing.T) {
 	mset := []string{"MSET", "{1} and more", "7", "{1}", "8"}
 	reply, _ := all.do(addresses[0], mset...)
 	require.Equal(t, "OK", reply)
+	// Of equal values, the least keys are the best, whichever shard has them, and as in a single server. The order of
+	// their hashes is another one in each.
+	_, single := started(t, replica.Options{Types: replica.Types{Key: keytype.Text, Value: keytype.Int64}}, Options{})
+	one := dial(t, single)
+	keys := slices.Sorted(maps.Keys(of))
+	for _, k := range keys {
+		all.do(addresses[0], "SET", k, "7")
+		bytesOf(one, []string{"SET", k, "7"})
+	}
+	for _, n := range []int{1, 7, len(keys) - 1, len(keys) + 1} {
+		want := "[" + strings.Join(keys[:min(n, len(keys))], " 7 ") + " 7]"
+		for _, order := range [][]string{nil, {"LEAST"}} {
+			command := append([]string{"VK.TOP", strconv.Itoa(n)}, order...)
+			require.Equal(t, want, bytesOf(one, command)[0])
+			for _, a := range addresses {
+				reply, _ := all.do(a, command...)
+				require.Equal(t, want, reply)
+			}
+		}
+	}
 	reply, _ = all.do(addresses[1], "MGET", "{1}", "{1} and more")
 	require.Equal(t, "[8 7]", reply)
 }
