@@ -94,6 +94,7 @@ func (s *Server) flights(l net.Listener, t *tls.Config) (f *flights, stop func()
 	}()
 	return f, func() {
 		end()
+		s.hangUp()
 		forced := time.AfterFunc(grace, server.Stop)
 		defer forced.Stop()
 		server.GracefulStop()

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -539,7 +540,7 @@ func (f *flights) info(ctx context.Context, text string) (*flight.FlightInfo, er
 				n, err := x.askOne(ctx, "DBSIZE")
 				more, _ := n.(int64)
 				pairs.Add(more)
-				return err
+				return cmp.Or(stopping(f.s.abroad), err)
 			})
 		}
 		if err != nil {

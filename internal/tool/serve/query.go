@@ -235,7 +235,7 @@ func (c *conn) answerSome(all []query) int {
 			})
 		}
 		if err == nil {
-			if err = c.s.gather(c.s.scanning, all, &r); err != nil {
+			if err = c.s.gather(c.s.abroad, all, &r); err != nil {
 				drop(all)
 			}
 		}
@@ -514,7 +514,7 @@ func (c *conn) top(args [][]byte) {
 	}
 	list := best.pairs
 	if err == nil && all {
-		list, err = c.s.gatherTop(c.s.scanning, list, args, cut)
+		list, err = c.s.gatherTop(c.s.abroad, list, args, cut)
 	}
 	list = cut(list)
 	bytes := pairBytes * int64(n)

@@ -55,10 +55,12 @@ type Server struct {
 	own     int // the shard of this server
 
 	stopping atomic.Bool
-	scanning context.Context // of those who read all pairs, wait for room or ask other shards; ended by cancel
+	scanning context.Context // of those who read all pairs or wait for room; ended by cancel
 	cancel   context.CancelFunc
 	clients  atomic.Int64
 	lastID   atomic.Int64
+	abroad   context.Context // of questions to other shards; ended by hangUp
+	leave    context.CancelFunc
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
 	served   sync.WaitGroup
@@ -88,7 +90,8 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
 	s.shards, s.own = newShards(&o, &s.config)
-	s.learned.Go(func() { s.learnLeaders(s.scanning) })
+	s.learned.Go(func() { s.learnLeaders(s.abroad) })
+	s.abroad, s.leave = context.WithCancel(context.Background())
 	if o.Stream != nil {
 		s.stream = stream.Start(s.node, o.Stream, o.Log)
 	}
@@ -162,10 +165,9 @@ func (s *Server) take(n net.Conn) {
 func (s *Server) Close() error {
 	s.stopping.Store(true)
 	s.each(func(c *conn) { _ = c.net.SetReadDeadline(time.Now()) })
-	defer func() {
-		s.cancel()
-		s.learned.Wait()
-	}()
+	s.hangUp()
+	s.learned.Wait()
+	defer s.cancel()
 	done := make(chan struct{})
 	go func() {
 		s.served.Wait()
@@ -188,6 +190,14 @@ func (s *Server) Close() error {
 
 func (s *Server) each(f func(*conn)) {
 	s.mu.Lock()
+// hangUp ends all questions to other shards at once: one that hangs would keep the server from stopping.
+func (s *Server) hangUp() {
+	s.leave()
+	for _, x := range s.shards {
+		x.close()
+	}
+}
+
 	defer s.mu.Unlock()
 	for c := range s.conns {
 		f(c)
