@@ -135,9 +135,9 @@ func (in *incoming) batch(records *input.Records, types []keytype.Type, before i
 	for i, rows := range all {
 		columns = append(columns, bulk.Column{Type: types[i], Words: rows.Words, Texts: rows.Texts})
 		for at := 0; at < rows.Len() && types[i] == keytype.Text; at++ {
-			if n := len(rows.Texts.At(rows.Words[at])); n > replica.Longest {
+			if n := len(rows.Texts.At(rows.Words[at])); n > keytype.LongestServed {
 				return nil, fmt.Errorf("the stream: row %d: a text of %d bytes, more than %d", before+int64(at)+1, n,
-					replica.Longest)
+					keytype.LongestServed)
 			}
 		}
 	}

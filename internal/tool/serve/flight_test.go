@@ -299,7 +299,6 @@ func TestFlightRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "row 2: a text of 65537 bytes, more than 65536; rows that are done: 0")
 	_, _, err = get(t, c, "a:b")
 	require.ErrorContains(t, err, "keys are text, which has no order here")
-	require.Equal(t, replica.Longest, bulk.LongestText)
 }
 
 // Messages with lengths and offsets of chance end their call with an error, or not, and nothing else.
@@ -716,7 +715,7 @@ func TestFlightUnreadAcksForLong(t *testing.T) {
 // Views of texts that share their bytes take no more memory than other texts of messages.
 func TestFlightSharedViews(t *testing.T) {
 	f, c, _ := flown(t, replica.Options{Types: replica.Types{Key: keytype.Text, Value: keytype.Int64}}, Options{})
-	shared := strings.Repeat("x", replica.Longest)
+	shared := strings.Repeat("x", keytype.LongestServed)
 	keys := array.NewStringViewBuilder(memory.DefaultAllocator)
 	keys.Append(shared)
 	one := keys.NewArray().Data()
