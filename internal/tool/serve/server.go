@@ -34,6 +34,8 @@ type Options struct {
 	// stalled is how long a client may take to log in, to send a command, or to take a part of the answers. It is less
 	// in tests. 0: a minute.
 	stalled time.Duration
+	// admitWithin is how long a client of Flight may take to give the password. It is less in tests. 0: 10 s.
+	admitWithin time.Duration
 }
 
 const (
@@ -57,10 +59,10 @@ type Server struct {
 	stopping atomic.Bool
 	scanning context.Context // of those who read all pairs or wait for room; ended by cancel
 	cancel   context.CancelFunc
-	clients  atomic.Int64
-	lastID   atomic.Int64
 	abroad   context.Context // of questions to other shards; ended by hangUp
 	leave    context.CancelFunc
+	clients  atomic.Int64
+	lastID   atomic.Int64
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
 	served   sync.WaitGroup
@@ -78,7 +80,7 @@ type Server struct {
 func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.MaxClients, o.MaxRequest = cmp.Or(o.MaxClients, 10_000), cmp.Or(o.MaxRequest, 16<<20)
-	o.stalled = cmp.Or(o.stalled, time.Minute)
+	o.stalled, o.admitWithin = cmp.Or(o.stalled, time.Minute), cmp.Or(o.admitWithin, 10*time.Second)
 	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
 		scans: make(chan struct{}, 1), large: make(chan struct{}, 2), held: semaphore.NewWeighted(mostHeld),
 		asking: semaphore.NewWeighted(mostHeld)}
@@ -89,9 +91,9 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	}
 	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
+	s.abroad, s.leave = context.WithCancel(context.Background())
 	s.shards, s.own = newShards(&o, &s.config)
 	s.learned.Go(func() { s.learnLeaders(s.abroad) })
-	s.abroad, s.leave = context.WithCancel(context.Background())
 	if o.Stream != nil {
 		s.stream = stream.Start(s.node, o.Stream, o.Log)
 	}
@@ -188,8 +190,6 @@ func (s *Server) Close() error {
 	return err
 }
 
-func (s *Server) each(f func(*conn)) {
-	s.mu.Lock()
 // hangUp ends all questions to other shards at once: one that hangs would keep the server from stopping.
 func (s *Server) hangUp() {
 	s.leave()
@@ -198,6 +198,8 @@ func (s *Server) hangUp() {
 	}
 }
 
+func (s *Server) each(f func(*conn)) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
 		f(c)
