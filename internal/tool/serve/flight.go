@@ -271,6 +271,9 @@ func (f *flights) failed(err error, more string, trailer func(metadata.MD)) erro
 		code = codes.Unknown
 	case errors.As(err, &full), errors.Is(err, errRoom), errors.Is(err, errStreams):
 		code = codes.ResourceExhausted
+	case errors.Is(err, replica.ErrClosed) && len(f.s.config.Peers) > 1: // another one is about to lead
+		trailer(metadata.Pairs(bulk.LeaderKey, ""))
+		code = codes.Unavailable
 	case errors.Is(err, replica.ErrClosed), errors.As(err, &unreached), f.s.node.Err() != nil:
 		code = codes.Unavailable
 	case errors.Is(err, errIdle):
