@@ -384,6 +384,7 @@ func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
 	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
 	// Before Compact says how many: if this member gets a snapshot from another one, nobody lacks what was before it.
 	c.TrailingLogs = max(1, n.o.trailing)
+	c.MaxAppendEntries = 32              // the library has so many in memory, whatever their length
 	c.SnapshotThreshold = math.MaxUint64 // the Node says when
 	if !n.several() {                    // nobody else to wait for
 		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond,
