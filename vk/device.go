@@ -34,7 +34,7 @@ type Options struct {
 	StagingBytes int    // size of the staging ring, up to 16 GiB; 0 = 64 MiB
 	MemoryLimit  uint64 // bytes of device memory that buffers may take; 0 = the free memory that the driver reports
 	// Tuning says how kernels divide their work. nil: as the file in CacheDir says that SaveTuning has written for the
-	// device, if there is one and $VKDS_TUNING is not "none".
+	// device and its driver's version, if there is one and $VKDS_TUNING is not "none".
 	Tuning Tuning
 	// OnKernel, if not nil, is called with the driver's report on each kernel, by the goroutine that makes the kernel.
 	// Each kernel is then compiled twice, and the device must have ExecutableStatistics.

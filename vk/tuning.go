@@ -16,18 +16,20 @@ type Tuning map[string]int
 // subgroupChoice is the subgroup size of kernels, if the device has several.
 const subgroupChoice = "subgroup"
 
-// tuned is the file with the Tuning of a device.
+// tuned is the file with the Tuning of a device and a version of its driver.
 type tuned struct {
 	Device, Driver string // when it was measured; for those who read it
 	Choices        Tuning
 }
 
-// tuningFile returns the file with the Tuning of a device, "" if nothing is to be kept.
+// tuningFile returns the file with the Tuning of a device, "" if nothing is to be kept. Another version of the driver
+// has another file, because its compiler may favor other choices.
 func (d *Device) tuningFile() string {
 	if d.folder == "" {
 		return ""
 	}
-	return filepath.Join(d.folder, fmt.Sprintf("tuning-%04x-%04x.json", d.about.Vendor, d.about.Device))
+	return filepath.Join(d.folder, fmt.Sprintf("tuning-%04x-%04x-%x.json", d.about.Vendor, d.about.Device,
+		d.about.DriverVersion))
 }
 
 // loadTuning reads the choices of a device, unless there are options. A file that can't be read counts as empty, as
@@ -59,9 +61,9 @@ func (d *Device) Tuning() Tuning {
 	return maps.Clone(d.tuning)
 }
 
-// SaveTuning keeps choices for all programs that open this device with the same CacheDir, and returns the file. No
-// choices: it removes the file. The open Device keeps those that it has. Errors: *OptionError if CacheDir is "none",
-// ErrNotOpen, and those of the file system.
+// SaveTuning keeps choices for all programs that open this device with the same CacheDir and the same version of the
+// driver, and returns the file. No choices: it removes the file. The open Device keeps those that it has. Errors:
+// *OptionError if CacheDir is "none", ErrNotOpen, and those of the file system.
 func (d *Device) SaveTuning(t Tuning) (file string, err error) {
 	if !d.made() {
 		return "", ErrNotOpen

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 // A device keeps its choices for later programs, options come before them, and a file that can't be read is no error.
@@ -35,6 +36,18 @@ func TestTuning(t *testing.T) {
 	require.Equal(t, Tuning{"a": 3}, opened(Options{Tuning: Tuning{"a": 3}}).Tuning())
 	require.Empty(t, opened(Options{Tuning: Tuning{}}).Tuning())
 	require.Empty(t, opened(Options{CacheDir: t.TempDir()}).Tuning())
+
+	// A new driver begins without choices, and has its own.
+	t.Cleanup(func() { alterDescription = nil })
+	alterDescription = func(d *native.Description) { d.DriverVersion++ }
+	newer := opened(Options{})
+	require.Empty(t, newer.Tuning())
+	_, err = newer.SaveTuning(Tuning{"a": 4})
+	require.NoError(t, err)
+	require.Equal(t, Tuning{"a": 4}, opened(Options{}).Tuning())
+	alterDescription = nil
+	require.Equal(t, Tuning{"a": 1, "b": 2}, opened(Options{}).Tuning())
+
 	none := opened(Options{CacheDir: "none"})
 	require.Empty(t, none.Tuning())
 	_, err = none.SaveTuning(Tuning{"a": 1})

@@ -81,8 +81,18 @@ func (r *remote) check() (err error) {
 	return err
 }
 
+// beyond returns the first of some addresses that may be another machine's, or "".
+func beyond(addresses []string) string {
+	for _, a := range addresses {
+		if host, _, _ := net.SplitHostPort(a); !onLoopback(host) {
+			return a
+		}
+	}
+	return ""
+}
+
 // dial asks the server for its types. The caller closes the client.
-func (r *remote) dial(ctx context.Context) (*bulk.Client, error) {
+func (r *remote) dial(ctx context.Context, g *global) (*bulk.Client, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -110,6 +120,9 @@ func (r *remote) dial(ctx context.Context) (*bulk.Client, error) {
 	if secure {
 		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
+	if a := beyond(o.Addresses); a != "" && o.Password != "" && o.TLS == nil {
+		fmt.Fprintf(g.err, "vkds: the password goes to %s without TLS (grpc+tls://%[1]s asks for it)\n", a)
+	}
 	if r.tlsCA != "" {
 		if o.TLS.RootCAs, err = signersIn(r.tlsCA); err != nil {
 			return nil, err
@@ -125,7 +138,7 @@ func (r *remote) aboutKeys(ctx context.Context, g *global, a *asked, arguments [
 		return err
 	}
 	defer a.close()
-	c, err := r.dial(ctx)
+	c, err := r.dial(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -175,7 +188,7 @@ func findRemotely(ctx context.Context, c *bulk.Client, keys numbers) (values num
 
 // load inserts the pairs of a table, or of a saved dictionary, into a server's.
 func (r *remote) load(ctx context.Context, g *global, s *source, table string) (measures []measure, err error) {
-	c, err := r.dial(ctx)
+	c, err := r.dial(ctx, g)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -315,6 +316,9 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	if len(s.peers) > 0 && s.ca == "" {
 		s.o.Log.Warn("peers talk without TLS: whoever reaches their port can change the data")
 	}
+	if s.o.Password != "" && clients == nil {
+		s.warn(at)
+	}
 	stop, err := s.pages(server)
 	if err == nil {
 		defer stop()
@@ -328,6 +332,18 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	}
 	closed := server.Close()
 	return cmp.Or(err, closed)
+}
+
+// warn warns if a password goes over the network in the clear: from clients, or to other shards.
+func (s *serving) warn(at string) {
+	all := append(slices.Concat(s.o.Shards...), at)
+	if s.flight != "" {
+		flight, _ := listenable("", s.flight, true)
+		all = append(all, flight)
+	}
+	if a := beyond(all); a != "" {
+		s.o.Log.Warn("the password goes over the network without TLS", "address", a)
+	}
 }
 
 // bulk answers clients of Flight until stop is called.

@@ -29,9 +29,9 @@ whether scans read their input once or twice, and how large subgroups are. Each
 is measured by the benchmark that depends on it most, with checked results.
 
 What is at least 3% faster than what vkds does by itself is kept in a file of
-the user's cache folder. All programs with vkds then use it for this device.
-Results don't depend on it. Measure on a quiet machine; on a GPU it takes one
-to a few minutes.`,
+the user's cache folder. All programs with vkds then use it for this device and
+this version of its driver. Results don't depend on it. Measure on a quiet
+machine; on a GPU it takes one to a few minutes.`,
 		Example: `  vkds tune
   vkds tune --dry-run --json
   vkds tune --reset`,
@@ -47,7 +47,7 @@ to a few minutes.`,
 		"(default: 22, on a CPU device 16)")
 	c.Flags().StringSliceVar(&t.only, "only", nil, "`choices` to measure, others stay as they are (default: all)")
 	c.Flags().BoolVar(&dry, "dry-run", false, "measure, and keep nothing")
-	c.Flags().BoolVar(&reset, "reset", false, "forget what was kept for the device")
+	c.Flags().BoolVar(&reset, "reset", false, "forget what was kept for the device and its driver")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return c
 }

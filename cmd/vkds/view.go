@@ -149,10 +149,16 @@ func listenable(flag, address string, anyone bool) (string, error) {
 	default:
 		host, port = "localhost", address
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !anyone {
+	if !onLoopback(host) && !anyone {
 		return "", fmt.Errorf("%s %s: other machines could reach it (--anyone lets them)", flag, address)
 	}
 	return net.JoinHostPort(host, port), nil
+}
+
+// onLoopback reports whether a host is this machine for sure.
+func onLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // listen listens at an address that a flag names, as listenable allows it.

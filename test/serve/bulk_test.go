@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -169,6 +172,39 @@ func TestBulkOfThree(t *testing.T) {
 	require.Equal(t, "93", value)
 }
 
+// The leader is stopped in the middle of a load: the client goes on with the next one, and no row is stored twice.
+func TestStoppedLoad(t *testing.T) {
+	all := servers(t, 3)
+	at := flown(t, all)
+	for _, s := range all {
+		s.start(t)
+	}
+	const pairs = 400_000
+	path := table(t, pairs)
+	stopped := leader(t, all)
+	keys := redis.NewClient(&redis.Options{Addr: stopped.address})
+	defer keys.Close()
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			n, err := keys.DBSize(t.Context()).Result()
+			if err != nil || n > pairs/10 {
+				ended <- errors.Join(err, stopped.cmd.Process.Signal(syscall.SIGTERM), stopped.cmd.Wait())
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	out, err := vkds(t.Context(), "", "update", "--server", strings.Join(at, ","), path)
+	require.NoError(t, err)
+	require.NoError(t, <-ended)
+	require.Contains(t, out, fmt.Sprintf("inserted,%d\nassigned,0\nskipped,0\npairs,%[1]d\n", pairs))
+	left := slices.DeleteFunc(slices.Clone(all), func(s *server) bool { return s == stopped })
+	require.NotEqual(t, stopped, leader(t, left))
+	require.Equal(t, pairs, there(t, strings.Join(at, ","), pairs, pairs))
+	stopped.start(t)
+}
+
 // A leader is paused while a client asks: the client doesn't wait for it, and asks the next one.
 func TestBulkOfPaused(t *testing.T) {
 	all := servers(t, 3)
@@ -236,6 +272,41 @@ func TestBulkTrust(t *testing.T) {
 		require.ErrorContains(t, err, x.want)
 		require.Equal(t, 1, strings.Count(err.Error(), "\n"), "%v", err)
 	}
+}
+
+// A password that leaves the machine in the clear is warned of, once, by both sides.
+func TestPasswordInTheClear(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux connects to 0.0.0.0")
+	}
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("open sesame\n"), 0o600))
+	s := servers(t, 1)[0]
+	s.flags = []string{"--password-file", secret}
+	at := flown(t, []*server{s})[0]
+	warned := func(at string) int {
+		c := exec.Command(tool, "get", "--server", at, "--password-file", secret, "7")
+		var complaints bytes.Buffer
+		c.Stderr = &complaints
+		require.NoError(t, c.Run(), "%s", complaints.Bytes())
+		return strings.Count(complaints.String(), "without TLS")
+	}
+	logged := func() int {
+		text, err := os.ReadFile(s.log.Name())
+		require.NoError(t, err)
+		return strings.Count(string(text), "without TLS")
+	}
+	s.start(t)
+	require.Zero(t, logged())
+	require.Zero(t, warned(at))
+	s.kill()
+	everywhere := strings.Replace(at, "127.0.0.1", "0.0.0.0", 1)
+	s.flags[slices.Index(s.flags, at)] = everywhere
+	s.start(t)
+	require.Equal(t, 1, logged())
+	require.Equal(t, 1, warned("grpc://"+everywhere))
+	require.Zero(t, warned(at))
 }
 
 // A load into two shards goes to both, and so do questions.

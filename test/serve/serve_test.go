@@ -27,7 +27,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -399,27 +398,18 @@ func linearizable(t *testing.T, all []*server, round int, during func()) {
 // takeover checks that some of the servers have a leader soon.
 func takeover(t *testing.T, all []*server) { takeoverOf(t, all, "-1") }
 
-// takeovers counts those of this run, and slow those of more than 5 s. Followers that ask for votes at the same moment
-// may refuse each other, and ask again after 1 to 2 s. So one in some thirty may be slow.
-var takeovers, slow atomic.Int64
-
 // takeoverOf is takeover with the key that is written.
 func takeoverOf(t *testing.T, all []*server, key string) {
 	c := newClient(all)
 	defer c.close()
-	const most = 10 * time.Second
+	const most = 5 * time.Second
 	began := time.Now()
 	ctx, stop := context.WithTimeout(t.Context(), most) // or a cluster that doesn't go on would hang the test
 	defer stop()
 	for done := false; !done; _, done = c.do(ctx, "SET", key, 1) { // its outcome may be unknown
 		require.Less(t, time.Since(began), most, "the takeover")
 	}
-	took, n := time.Since(began), takeovers.Add(1)
-	require.Less(t, took, most, "the takeover")
-	if took > 5*time.Second {
-		t.Logf("a takeover took %v", took)
-		require.LessOrEqual(t, slow.Add(1), 1+n/30, "takeovers of more than 5 s, of %d", n)
-	}
+	require.Less(t, time.Since(began), most, "the takeover")
 }
 
 // same checks that all servers soon have the same pairs, by as many changes.

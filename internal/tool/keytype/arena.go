@@ -11,6 +11,9 @@ import (
 // Longest is the greatest length of a text in bytes.
 const Longest = 4 << 20
 
+// LongestServed is the greatest length of a text that a server takes.
+const LongestServed = 64 << 10
+
 // Arena has texts, with numbers from 0. The zero value is empty. Only one goroutine at a time may change it; any number
 // may read it in between.
 type Arena struct {

@@ -155,8 +155,8 @@ func (c *conn) ask(f form, ops ...replica.Op) {
 // word parses a key or a value of an operation. If it has none of its type, word answers with an error.
 func (c *conn) word(what string, t keytype.Type, text []byte) (uint64, bool) {
 	if t == keytype.Text {
-		if len(text) > replica.Longest {
-			c.fail("ERR the %s has %d bytes, more than %d", what, len(text), replica.Longest)
+		if len(text) > keytype.LongestServed {
+			c.fail("ERR the %s has %d bytes, more than %d", what, len(text), keytype.LongestServed)
 			return 0, false
 		}
 		c.texts = append(c.texts, text)

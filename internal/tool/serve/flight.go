@@ -54,7 +54,7 @@ type flights struct {
 	ending  context.Context // ended when no call may begin, and those that wait for their client end
 
 	mu    sync.Mutex
-	conns map[string]net.Conn // by the client's address
+	conns map[string]*flightConn // by the client's address
 }
 
 // ServeFlight answers clients of Arrow Flight until stop is called, before Close. t is nil for clients without TLS.
@@ -67,7 +67,7 @@ func (s *Server) flights(l net.Listener, t *tls.Config) (f *flights, stop func()
 	bulk.Quiet()
 	ctx, end := context.WithCancel(s.scanning)
 	f = &flights{s: s, token: rand.Text(), streams: make(chan struct{}, mostStreams),
-		arrived: semaphore.NewWeighted(mostArrived), ending: ctx, conns: map[string]net.Conn{}}
+		arrived: semaphore.NewWeighted(mostArrived), ending: ctx, conns: map[string]*flightConn{}}
 	if _, port, err := net.SplitHostPort(s.config.Name); err == nil {
 		own, _ := strconv.Atoi(port)
 		f.base = l.Addr().(*net.TCPAddr).Port - own
@@ -94,6 +94,7 @@ func (s *Server) flights(l net.Listener, t *tls.Config) (f *flights, stop func()
 	}()
 	return f, func() {
 		end()
+		s.hangUp()
 		forced := time.AfterFunc(grace, server.Stop)
 		defer forced.Stop()
 		server.GracefulStop()
@@ -114,32 +115,49 @@ func (l *flightListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := l.f
-		f.mu.Lock()
-		full := len(f.conns) >= mostFlights
-		if !full {
-			f.conns[c.RemoteAddr().String()] = c
-		}
-		f.mu.Unlock()
-		if !full {
-			return &flightConn{Conn: c, f: f}, nil
+		if x := l.f.know(c); x != nil {
+			return x, nil
 		}
 		_ = c.Close()
 	}
 }
 
+// know returns a connection as one that the service knows, or nil if it has enough. Strangers can't hold all places.
+func (f *flights) know(n net.Conn) *flightConn {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.conns) >= mostFlights {
+		return nil
+	}
+	c := &flightConn{Conn: n, f: f}
+	if f.s.o.Password != "" {
+		c.stranger = time.AfterFunc(f.s.o.admitWithin, func() { _ = n.Close() })
+	}
+	f.conns[n.RemoteAddr().String()] = c
+	return c
+}
+
 // flightConn is a connection that the service knows.
 type flightConn struct {
 	net.Conn
-	f    *flights
-	once sync.Once
+	f        *flights
+	stranger *time.Timer // closes it; nil: there is no password
+	once     sync.Once
+}
+
+// admit lets the connection stay.
+func (c *flightConn) admit() {
+	if c != nil && c.stranger != nil {
+		c.stranger.Stop()
+	}
 }
 
 // Close closes the connection and forgets it.
 func (c *flightConn) Close() error {
 	c.once.Do(func() {
+		c.admit()
 		c.f.mu.Lock()
-		if at := c.RemoteAddr().String(); c.f.conns[at] == c.Conn { // and not the next one from there
+		if at := c.RemoteAddr().String(); c.f.conns[at] == c { // and not the next one from there
 			delete(c.f.conns, at)
 		}
 		c.f.mu.Unlock()
@@ -150,16 +168,23 @@ func (c *flightConn) Close() error {
 // send calls a function that sends an answer. A client that doesn't take it in time loses its connection.
 func (f *flights) send(ctx context.Context, send func() error) error {
 	late := time.AfterFunc(f.s.o.stalled, func() {
-		p, _ := peer.FromContext(ctx)
-		f.s.o.Log.Warn("a client of Flight doesn't take its answers", "from", p.Addr)
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if c := f.conns[p.Addr.String()]; c != nil {
-			_ = c.Close()
+		c := f.of(ctx)
+		if c == nil {
+			return
 		}
+		f.s.o.Log.Warn("a client of Flight doesn't take its answers", "from", c.RemoteAddr())
+		_ = c.Close()
 	})
 	defer late.Stop()
 	return send()
+}
+
+// of returns the connection of a call, or nil if it is closed.
+func (f *flights) of(ctx context.Context) *flightConn {
+	p, _ := peer.FromContext(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.conns[p.Addr.String()]
 }
 
 // admit refuses calls without the password, before anything of them is in memory.
@@ -167,20 +192,23 @@ func (f *flights) admit(ctx context.Context, call *tap.Info) (context.Context, e
 	if f.s.o.Password == "" || strings.HasSuffix(call.FullMethodName, "/Handshake") {
 		return ctx, nil
 	}
-	return ctx, f.allowed(call.Header, true)
+	return ctx, f.allowed(ctx, call.Header, true)
 }
 
-// allowed checks the header of a call: the token, if that will do, or a user's name and the password.
-func (f *flights) allowed(header metadata.MD, token bool) error {
+// allowed checks the header of a call: the token, if that will do, or a user's name and the password. The call's
+// connection may then stay.
+func (f *flights) allowed(ctx context.Context, header metadata.MD, token bool) error {
 	for _, text := range header.Get("authorization") {
 		scheme, given, _ := strings.Cut(text, " ")
 		switch {
 		case strings.EqualFold(scheme, "bearer") && token && equal(given, f.token):
+			f.of(ctx).admit()
 			return nil
 		case strings.EqualFold(scheme, "basic"):
 			plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(given, "="))
 			user, password, _ := strings.Cut(string(plain), ":")
 			if err == nil && (user == "" || user == "default") && equal(password, f.s.o.Password) {
+				f.of(ctx).admit()
 				return nil
 			}
 		}
@@ -199,7 +227,7 @@ func equal(given, want string) bool {
 func (f *flights) Handshake(stream flight.FlightService_HandshakeServer) error {
 	if f.s.o.Password != "" {
 		header, _ := metadata.FromIncomingContext(stream.Context())
-		if err := f.allowed(header, false); err != nil {
+		if err := f.allowed(stream.Context(), header, false); err != nil {
 			return err
 		}
 	}
@@ -243,6 +271,9 @@ func (f *flights) failed(err error, more string, trailer func(metadata.MD)) erro
 		code = codes.Unknown
 	case errors.As(err, &full), errors.Is(err, errRoom), errors.Is(err, errStreams):
 		code = codes.ResourceExhausted
+	case errors.Is(err, replica.ErrClosed) && len(f.s.config.Peers) > 1: // another one is about to lead
+		trailer(metadata.Pairs(bulk.LeaderKey, ""))
+		code = codes.Unavailable
 	case errors.Is(err, replica.ErrClosed), errors.As(err, &unreached), f.s.node.Err() != nil:
 		code = codes.Unavailable
 	case errors.Is(err, errIdle):

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,9 +135,9 @@ func (in *incoming) batch(records *input.Records, types []keytype.Type, before i
 	for i, rows := range all {
 		columns = append(columns, bulk.Column{Type: types[i], Words: rows.Words, Texts: rows.Texts})
 		for at := 0; at < rows.Len() && types[i] == keytype.Text; at++ {
-			if n := len(rows.Texts.At(rows.Words[at])); n > replica.Longest {
+			if n := len(rows.Texts.At(rows.Words[at])); n > keytype.LongestServed {
 				return nil, fmt.Errorf("the stream: row %d: a text of %d bytes, more than %d", before+int64(at)+1, n,
-					replica.Longest)
+					keytype.LongestServed)
 			}
 		}
 	}
@@ -539,7 +540,7 @@ func (f *flights) info(ctx context.Context, text string) (*flight.FlightInfo, er
 				n, err := x.askOne(ctx, "DBSIZE")
 				more, _ := n.(int64)
 				pairs.Add(more)
-				return err
+				return cmp.Or(stopping(f.s.abroad), err)
 			})
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -299,7 +300,6 @@ func TestFlightRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "row 2: a text of 65537 bytes, more than 65536; rows that are done: 0")
 	_, _, err = get(t, c, "a:b")
 	require.ErrorContains(t, err, "keys are text, which has no order here")
-	require.Equal(t, replica.Longest, bulk.LongestText)
 }
 
 // Messages with lengths and offsets of chance end their call with an error, or not, and nothing else.
@@ -408,6 +408,56 @@ func TestFlightPassword(t *testing.T) {
 	ctx, err = c.AuthenticateBasicToken(t.Context(), "default", "any")
 	require.NoError(t, err)
 	require.NoError(t, calls["info"](ctx))
+}
+
+// Connections that don't give the password are closed, also those that try again and again. Others stay.
+func TestFlightStrangers(t *testing.T) {
+	const within = 300 * time.Millisecond
+	ends := func(address string) error {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(2*within)))
+		_, err = io.Copy(io.Discard, c)
+		return err
+	}
+	keys := rowsOf(t, `[{"key":1}]`, keyField(arrow.PrimitiveTypes.Int64))
+	stays := func(ctx context.Context, c flight.Client) {
+		stream, err := c.DoExchange(ctx)
+		require.NoError(t, err)
+		w := flight.NewRecordWriter(stream, ipc.WithSchema(keys.Schema()))
+		time.Sleep(2 * within)
+		require.NoError(t, w.Write(keys))
+		require.NoError(t, stream.CloseSend())
+		text, _, err := listed(t, stream)
+		require.NoError(t, err)
+		require.Equal(t, `[{"key":1,"value":null}]`, text)
+	}
+	f, _, address := flown(t, replica.Options{}, Options{Password: "secret", admitWithin: within})
+	require.NoError(t, ends(address), "it is closed")
+	var addresses []string // of the connections of one that has a wrong password
+	stranger := stock(t, address)
+	for began := time.Now(); time.Since(began) < 3*within; time.Sleep(within / 10) {
+		_, err := stranger.GetSchema(t.Context(), &flight.FlightDescriptor{})
+		require.Contains(t, []codes.Code{codes.Unauthenticated, codes.Unavailable}, status.Code(err))
+		f.mu.Lock()
+		for at := range f.conns {
+			if !slices.Contains(addresses, at) {
+				addresses = append(addresses, at)
+			}
+		}
+		f.mu.Unlock()
+	}
+	require.Greater(t, len(addresses), 1)
+	c := stock(t, address)
+	ctx, err := c.AuthenticateBasicToken(t.Context(), "default", "secret")
+	require.NoError(t, err)
+	stays(ctx, c)
+	stays(ctx, stock(t, address)) // by the token alone
+	stays(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Basic OnNlY3JldA=="), stock(t, address))
+
+	_, _, open := flown(t, replica.Options{}, Options{admitWithin: within})
+	require.ErrorIs(t, ends(open), os.ErrDeadlineExceeded, "there is no password")
 }
 
 // This project's client moves many rows, in parts, and texts.
@@ -716,7 +766,7 @@ func TestFlightUnreadAcksForLong(t *testing.T) {
 // Views of texts that share their bytes take no more memory than other texts of messages.
 func TestFlightSharedViews(t *testing.T) {
 	f, c, _ := flown(t, replica.Options{Types: replica.Types{Key: keytype.Text, Value: keytype.Int64}}, Options{})
-	shared := strings.Repeat("x", replica.Longest)
+	shared := strings.Repeat("x", keytype.LongestServed)
 	keys := array.NewStringViewBuilder(memory.DefaultAllocator)
 	keys.Append(shared)
 	one := keys.NewArray().Data()

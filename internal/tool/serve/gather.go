@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,8 +53,6 @@ type said struct {
 // ask asks the leader of another shard some questions at once, and follows it if it has changed. The error is an
 // *unreachedError.
 func (x *shard) ask(ctx context.Context, questions ...[]any) (answers []said, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
 	if !x.met.Load() { // it may have keys of this server's slots
 		if err := x.learn(ctx); err != nil {
 			return nil, &unreachedError{x, err}
@@ -192,7 +191,7 @@ func (s *Server) gather(ctx context.Context, all []query, r *room) error {
 			switch {
 			case q.err != nil:
 			case err != nil:
-				q.err = err
+				q.err = cmp.Or(stopping(ctx), err)
 			default:
 				q.err = s.add(q, x, answers[i])
 			}
@@ -241,7 +240,7 @@ func (s *Server) gatherTop(ctx context.Context, list []ranked, args [][]byte, cu
 	err := s.others(len(s.shards), func(x *shard) error {
 		reply, err := x.askOne(ctx, words...)
 		if err != nil {
-			return err
+			return cmp.Or(stopping(ctx), err)
 		}
 		p, err := s.parsed(reply)
 		if err != nil {

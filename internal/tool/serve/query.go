@@ -235,7 +235,7 @@ func (c *conn) answerSome(all []query) int {
 			})
 		}
 		if err == nil {
-			if err = c.s.gather(c.s.scanning, all, &r); err != nil {
+			if err = c.s.gather(c.s.abroad, all, &r); err != nil {
 				drop(all)
 			}
 		}
@@ -485,6 +485,7 @@ func (c *conn) top(args [][]byte) {
 		return
 	}
 	best := &ranking{least: least}
+	texts := c.s.config.Types.Key == keytype.Text
 	c.flush() // its answers need room, too
 	room := room{c: c, asks: all}
 	defer room.leave()
@@ -492,27 +493,28 @@ func (c *conn) top(args [][]byte) {
 		c.refuse(err, nil)
 		return
 	}
-	var list []ranked
 	err = c.alone(func(ctx context.Context, x replica.Snapshot) error {
 		for pairs, err := range x.Chunks(ctx) {
 			if err != nil {
 				return err
 			}
 			for i, k := range pairs.Keys {
-				best.offer(int(n), structures.Pair[uint64, uint64]{Key: k, Value: pairs.Values[i]})
+				p := ranked{Pair: structures.Pair[uint64, uint64]{Key: k, Value: pairs.Values[i]}}
+				if texts && best.mayTake(int(n), p.Pair.Value) {
+					p.Record = x.Record(k)
+				}
+				best.offer(int(n), p)
 			}
-		}
-		for _, p := range best.pairs {
-			list = append(list, ranked{p, x.Record(p.Key)})
 		}
 		return nil
 	})
 	cut := func(list []ranked) []ranked {
-		slices.SortFunc(list, func(a, b ranked) int { return best.compare(a.Pair, b.Pair) })
+		slices.SortFunc(list, best.compare)
 		return list[:min(len(list), int(n))]
 	}
+	list := best.pairs
 	if err == nil && all {
-		list, err = c.s.gatherTop(c.s.scanning, list, args, cut)
+		list, err = c.s.gatherTop(c.s.abroad, list, args, cut)
 	}
 	list = cut(list)
 	bytes := pairBytes * int64(n)
@@ -596,25 +598,37 @@ type ranked struct {
 
 // ranking is a heap of the best pairs, the worst of them first.
 type ranking struct {
-	pairs []structures.Pair[uint64, uint64]
+	pairs []ranked
 	least bool
 }
 
-// compare orders the best pair first. Of equal values, the lesser key is better.
-func (r *ranking) compare(a, b structures.Pair[uint64, uint64]) int {
+// compare orders the best pair first. Of equal values, the lesser key is better, whose words say nothing if keys are
+// texts.
+func (r *ranking) compare(a, b ranked) int {
+	return cmp.Or(r.values(a.Pair.Value, b.Pair.Value), strings.Compare(a.Record.Key, b.Record.Key),
+		cmp.Compare(a.Pair.Key, b.Pair.Key))
+}
+
+// values orders the better value first.
+func (r *ranking) values(a, b uint64) int {
 	if r.least {
-		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Key, b.Key))
+		return cmp.Compare(a, b)
 	}
-	return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Key, b.Key))
+	return cmp.Compare(b, a)
 }
 
 func (r *ranking) Len() int           { return len(r.pairs) }
 func (r *ranking) Less(i, j int) bool { return r.compare(r.pairs[i], r.pairs[j]) > 0 }
 func (r *ranking) Swap(i, j int)      { r.pairs[i], r.pairs[j] = r.pairs[j], r.pairs[i] }
-func (r *ranking) Push(x any)         { r.pairs = append(r.pairs, x.(structures.Pair[uint64, uint64])) }
+func (r *ranking) Push(x any)         { r.pairs = append(r.pairs, x.(ranked)) }
 func (r *ranking) Pop() any           { panic("nothing is taken out") }
 
-func (r *ranking) offer(n int, p structures.Pair[uint64, uint64]) {
+// mayTake reports whether a pair with this value may be among the best n.
+func (r *ranking) mayTake(n int, value uint64) bool {
+	return len(r.pairs) < n || r.values(value, r.pairs[0].Pair.Value) <= 0
+}
+
+func (r *ranking) offer(n int, p ranked) {
 	switch {
 	case len(r.pairs) < n:
 		heap.Push(r, p)

@@ -358,7 +358,7 @@ func TestTexts(t *testing.T) {
 	for i := range every {
 		every[i] = byte(i)
 	}
-	long := strings.Repeat("x", replica.Longest)
+	long := strings.Repeat("x", keytype.LongestServed)
 	r := bytesOf(c, []string{"SET", string(every), "\r\n$-1\r\n"}, []string{"GET", string(every)},
 		[]string{"SET", "", ""}, []string{"GET", ""}, []string{"SET", long, long}, []string{"GET", long},
 		[]string{"SET", long + "x", "1"}, []string{"SET", "1", long + "x"}, []string{"GET", long + "x"})
@@ -399,7 +399,7 @@ func TestScanWork(t *testing.T) {
 	c := dial(t, address)
 	const n = 40
 	for i := range n {
-		bytesOf(c, []string{"SET", fmt.Sprint(strings.Repeat("a", replica.Longest-2), i+10), ""})
+		bytesOf(c, []string{"SET", fmt.Sprint(strings.Repeat("a", keytype.LongestServed-2), i+10), ""})
 	}
 	worst := "*" + strings.Repeat("a", mostPattern-2) + "b"
 	for _, x := range []struct {
@@ -482,7 +482,7 @@ func TestTextKeys(t *testing.T) {
 func TestLongAnswers(t *testing.T) {
 	s, address := started(t, replica.Options{Types: texts}, Options{})
 	c := dial(t, address)
-	long := strings.Repeat("x", replica.Longest)
+	long := strings.Repeat("x", keytype.LongestServed)
 	bytesOf(c, []string{"SET", "k", long})
 	const n = 20_000 // 1.3 GB
 	for _, leaves := range []bool{false, true} {
@@ -893,7 +893,7 @@ func TestRoomOfTexts(t *testing.T) {
 	const n = 24
 	var values []string
 	for i := range n {
-		values = append(values, strings.Repeat(string(rune('a'+i)), replica.Longest))
+		values = append(values, strings.Repeat(string(rune('a'+i)), keytype.LongestServed))
 	}
 	fill := func(c *caller, key func(i int) string) (keys []string) {
 		for i := range n {
@@ -964,7 +964,7 @@ func TestRoomOfTexts(t *testing.T) {
 		} else {
 			x.s.held.Release(mostHeld)
 		}
-		require.GreaterOrEqual(t, len(strings.Join(bytesOf(c, all...), "")), (n-1)*replica.Longest, x.command)
+		require.GreaterOrEqual(t, len(strings.Join(bytesOf(c, all...), "")), (n-1)*keytype.LongestServed, x.command)
 		require.Eventually(t, func() bool { return x.s.held.TryAcquire(mostHeld) }, 5*time.Second, time.Millisecond,
 			"all is given back")
 		x.s.held.Release(mostHeld)

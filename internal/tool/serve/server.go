@@ -34,6 +34,8 @@ type Options struct {
 	// stalled is how long a client may take to log in, to send a command, or to take a part of the answers. It is less
 	// in tests. 0: a minute.
 	stalled time.Duration
+	// admitWithin is how long a client of Flight may take to give the password. It is less in tests. 0: 10 s.
+	admitWithin time.Duration
 }
 
 const (
@@ -55,8 +57,10 @@ type Server struct {
 	own     int // the shard of this server
 
 	stopping atomic.Bool
-	scanning context.Context // of those who read all pairs, wait for room or ask other shards; ended by cancel
+	scanning context.Context // of those who read all pairs or wait for room; ended by cancel
 	cancel   context.CancelFunc
+	abroad   context.Context // of questions to other shards; ended by hangUp
+	leave    context.CancelFunc
 	clients  atomic.Int64
 	lastID   atomic.Int64
 	mu       sync.Mutex
@@ -76,7 +80,7 @@ type Server struct {
 func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.MaxClients, o.MaxRequest = cmp.Or(o.MaxClients, 10_000), cmp.Or(o.MaxRequest, 16<<20)
-	o.stalled = cmp.Or(o.stalled, time.Minute)
+	o.stalled, o.admitWithin = cmp.Or(o.stalled, time.Minute), cmp.Or(o.admitWithin, 10*time.Second)
 	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
 		scans: make(chan struct{}, 1), large: make(chan struct{}, 2), held: semaphore.NewWeighted(mostHeld),
 		asking: semaphore.NewWeighted(mostHeld)}
@@ -87,8 +91,9 @@ func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
 	}
 	s.config.Types = s.node.Types()
 	s.scanning, s.cancel = context.WithCancel(context.Background())
+	s.abroad, s.leave = context.WithCancel(context.Background())
 	s.shards, s.own = newShards(&o, &s.config)
-	s.learned.Go(func() { s.learnLeaders(s.scanning) })
+	s.learned.Go(func() { s.learnLeaders(s.abroad) })
 	if o.Stream != nil {
 		s.stream = stream.Start(s.node, o.Stream, o.Log)
 	}
@@ -162,10 +167,9 @@ func (s *Server) take(n net.Conn) {
 func (s *Server) Close() error {
 	s.stopping.Store(true)
 	s.each(func(c *conn) { _ = c.net.SetReadDeadline(time.Now()) })
-	defer func() {
-		s.cancel()
-		s.learned.Wait()
-	}()
+	s.hangUp()
+	s.learned.Wait()
+	defer s.cancel()
 	done := make(chan struct{})
 	go func() {
 		s.served.Wait()
@@ -184,6 +188,14 @@ func (s *Server) Close() error {
 	err := s.node.Close()
 	<-done // none waits for a Node that is closed
 	return err
+}
+
+// hangUp ends all questions to other shards at once: one that hangs would keep the server from stopping.
+func (s *Server) hangUp() {
+	s.leave()
+	for _, x := range s.shards {
+		x.close()
+	}
 }
 
 func (s *Server) each(f func(*conn)) {

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -25,8 +26,8 @@ const (
 	// learnEvery is the time between questions to a shard about its leader. A client that is sent to an old leader is
 	// sent on by it.
 	learnEvery = 500 * time.Millisecond
-	// answerWithin is how long another shard may take to answer.
-	answerWithin = 10 * time.Second
+	// silentFor is how long another shard may say nothing while it is asked.
+	silentFor = 10 * time.Second
 	// places is the number of connections to another server.
 	places = 4
 )
@@ -82,9 +83,43 @@ type unlogged struct{}
 func (unlogged) Printf(context.Context, string, ...any) {}
 
 func client(address, password string, c *tls.Config) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: address, Password: password, TLSConfig: c, Protocol: 2,
-		PoolSize: places, MaxRetries: -1, DialerRetries: 1, DialTimeout: time.Second, ReadTimeout: answerWithin,
-		DisableIdentity: true, ContextTimeoutEnabled: true})
+	o := &redis.Options{Addr: address, Password: password, TLSConfig: c, Protocol: 2, PoolSize: places, MaxRetries: -1,
+		DialerRetries: 1, DialTimeout: time.Second, ReadTimeout: -1, WriteTimeout: silentFor, PoolTimeout: silentFor,
+		DisableIdentity: true, ContextTimeoutEnabled: true}
+	dial := redis.NewDialer(o)
+	o.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &talking{Conn: c, most: silentFor}, nil
+	}
+	return redis.NewClient(o)
+}
+
+// talking is a connection whose reads fail if nothing comes for a while, however long the whole answer takes.
+type talking struct {
+	net.Conn
+	most  time.Duration // without a byte
+	until time.Time     // of the context of the question; zero: none
+}
+
+// SetReadDeadline sets when reads fail in any case.
+func (t *talking) SetReadDeadline(until time.Time) error {
+	t.until = until
+	return nil
+}
+
+// Read waits for the next bytes.
+func (t *talking) Read(into []byte) (int, error) {
+	until := time.Now().Add(t.most)
+	if !t.until.IsZero() && t.until.Before(until) {
+		until = t.until
+	}
+	if err := t.Conn.SetReadDeadline(until); err != nil {
+		return 0, err
+	}
+	return t.Conn.Read(into)
 }
 
 func (x *shard) close() {
@@ -101,7 +136,6 @@ func (s *Server) learnLeaders(ctx context.Context) {
 			continue
 		}
 		all.Go(func() {
-			defer x.close()
 			for ctx.Err() == nil {
 				err := x.learn(ctx)
 				if text := fmt.Sprint(err); err != nil && text != x.said && ctx.Err() == nil {

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +21,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/redcon"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/bulk"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
+	"google.golang.org/grpc/status"
 )
 
 // sharded starts n servers that are a shard each. stop ends one.
@@ -201,6 +204,26 @@ func TestShardsOfTexts(t *testing.T) {
 		reply, _ := all.do(a, "VK.TOP", "3")
 		require.Equal(t, want, reply)
 		require.Contains(t, all[a].pipeline("VK.RANGE - +")[0], "no order")
+	}
+	// Of equal values, the least keys are the best, whichever shard has them, and as in a single server. The order of
+	// their hashes is another one in each.
+	_, single := started(t, replica.Options{Types: replica.Types{Key: keytype.Text, Value: keytype.Int64}}, Options{})
+	one := dial(t, single)
+	keys := slices.Sorted(maps.Keys(of))
+	for _, k := range keys {
+		all.do(addresses[0], "SET", k, "7")
+		bytesOf(one, []string{"SET", k, "7"})
+	}
+	for _, n := range []int{1, 7, len(keys) - 1, len(keys) + 1} {
+		want := "[" + strings.Join(keys[:min(n, len(keys))], " 7 ") + " 7]"
+		for _, order := range [][]string{nil, {"LEAST"}} {
+			command := append([]string{"VK.TOP", strconv.Itoa(n)}, order...)
+			require.Equal(t, want, bytesOf(one, command)[0])
+			for _, a := range addresses {
+				reply, _ := all.do(a, command...)
+				require.Equal(t, want, reply)
+			}
+		}
 	}
 	mset := []string{"MSET", "{1} and more", "7", "{1}", "8"}
 	reply, _ := all.do(addresses[0], mset...)
@@ -462,27 +485,93 @@ func counted(t *testing.T, s *Server, command string) float64 {
 	return 0
 }
 
-// Connections may be of before a start of another shard's server. They keep nobody from its answer.
-func TestConnectionsOfBefore(t *testing.T) {
-	listeners, of := listening(t, 2)
-	var asked atomic.Int64
-	other := redcon.NewServer("", func(c redcon.Conn, command redcon.Command) {
+// fakeShard answers for a second shard of which it is the only server. answer answers questions.
+func fakeShard(l net.Listener, answer func(c redcon.Conn)) {
+	s := redcon.NewServer("", func(c redcon.Conn, command redcon.Command) {
 		switch string(command.Args[0]) {
 		case "cluster":
-			c.WriteBulkString(fmt.Sprintf("2 %s@1 myself,master - 0 0 1 connected 8192-16383\n", of[1]))
+			c.WriteBulkString(fmt.Sprintf("2 %s@1 myself,master - 0 0 1 connected 8192-16383\n", l.Addr()))
 		case "info":
 			c.WriteBulkString("# Server\r\n")
-		case "VK.COUNT":
-			if asked.Add(1) <= places {
-				_ = c.Close()
-			} else {
-				c.WriteInt(7)
-			}
+		case "VK.COUNT", "VK.TOP", "DBSIZE":
+			answer(c)
 		default:
 			c.WriteError("ERR unknown command")
 		}
 	}, nil, nil)
-	go func() { _ = other.Serve(listeners[1]) }()
+	go func() { _ = s.Serve(l) }()
+}
+
+// A server that stops doesn't wait for another shard's answer.
+func TestStopWhileAsking(t *testing.T) {
+	for _, question := range []string{"VK.COUNT - +", "VK.TOP 3", ""} { // and GetFlightInfo
+		listeners, of := listening(t, 2)
+		asked, hang := make(chan struct{}), make(chan struct{})
+		fakeShard(listeners[1], func(redcon.Conn) {
+			close(asked)
+			<-hang
+		})
+		s, stop := startedShard(t, listeners[0], 0, integers, Options{Shards: [][]string{{of[0]}, {of[1]}}})
+		reply := make(chan string, 1)
+		if c := dial(t, of[0]); question != "" {
+			go func() { reply <- c.pipeline(question)[0] }()
+		} else {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			_, stop = s.flights(l, nil)
+			go func() {
+				_, err := stock(t, l.Addr().String()).GetFlightInfo(t.Context(), &flight.FlightDescriptor{})
+				reply <- fmt.Sprint("-CLUSTERDOWN ", status.Convert(err).Message())
+			}()
+		}
+		<-asked
+		began := time.Now()
+		stop()
+		require.Less(t, time.Since(began), 2*time.Second)
+		require.Equal(t, "-CLUSTERDOWN the server is stopping", <-reply)
+		close(hang)
+	}
+}
+
+// An answer of another shard may take long, but not pause for long, or longer than the question may take.
+func TestTalking(t *testing.T) {
+	const most = 300 * time.Millisecond
+	sender, c := net.Pipe()
+	defer sender.Close()
+	talks := &talking{Conn: c, most: most}
+	go func() {
+		for range 6 {
+			time.Sleep(most / 3)
+			_, _ = sender.Write([]byte("+"))
+		}
+	}()
+	_, err := io.ReadFull(talks, make([]byte, 6))
+	require.NoError(t, err)
+	for _, limit := range []time.Duration{most, most / 3, most} {
+		began := time.Now()
+		until := time.Time{}
+		if limit < most {
+			until = began.Add(limit)
+		}
+		require.NoError(t, talks.SetReadDeadline(until))
+		_, err = talks.Read(make([]byte, 1))
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.GreaterOrEqual(t, time.Since(began), limit)
+		require.Less(t, time.Since(began), limit+most/2)
+	}
+}
+
+// Connections may be of before a start of another shard's server. They keep nobody from its answer.
+func TestConnectionsOfBefore(t *testing.T) {
+	listeners, of := listening(t, 2)
+	var asked atomic.Int64
+	fakeShard(listeners[1], func(c redcon.Conn) {
+		if asked.Add(1) <= places {
+			_ = c.Close()
+		} else {
+			c.WriteInt(7)
+		}
+	})
 	startedShard(t, listeners[0], 0, integers, Options{Shards: [][]string{{of[0]}, {of[1]}}})
 	require.Equal(t, ":7", dial(t, of[0]).pipeline("VK.COUNT - +")[0])
 }

@@ -31,11 +31,8 @@ const (
 	MostRows  = 1 << 16
 	MostBytes = 1 << 20
 
-	// LongestText is the greatest length of a text that a server takes, in bytes.
-	LongestText = 64 << 10
-
-	// LeaderKey is the key of the address of the leader, beside an error of a server that doesn't lead. It is empty if
-	// no leader is known.
+	// LeaderKey is the key of the address of the leader, beside an error of a server that doesn't lead, or is about to
+	// stop. It is empty if no leader is known. Only what was acknowledged is then done.
 	LeaderKey = "vkds-leader"
 	typeKey   = "vkds.type" // of a column's metadata: the name of its type
 )

@@ -74,7 +74,7 @@ type ServerError struct {
 	Err     error // with a status
 
 	leader string // where the leader is, if lost is set
-	lost   bool   // the server doesn't lead, and nothing was done
+	lost   bool   // the server doesn't lead, and only what was acknowledged is done
 	before bool   // nothing was sent
 }
 
@@ -373,8 +373,9 @@ func (p *peer) find(ctx context.Context, keys Column) (values input.Rows, err er
 func short(columns ...Column) error {
 	for _, c := range columns {
 		for row := range c.Words {
-			if n := c.length(row); n > LongestText {
-				return fmt.Errorf("%.40q… has %d bytes, more than %d", c.Texts.At(c.Words[row])[:40], n, LongestText)
+			if n := c.length(row); n > keytype.LongestServed {
+				return fmt.Errorf("%.40q… has %d bytes, more than %d", c.Texts.At(c.Words[row])[:40], n,
+					keytype.LongestServed)
 			}
 		}
 	}

@@ -427,7 +427,7 @@ func (c *introduced) Read(into []byte) (int, error) {
 
 // barred keeps a member that rejoins from elections.
 type barred struct {
-	*raft.NetworkTransport
+	messages
 	log  *log
 	term uint64 // of an entry that ends it
 	over atomic.Bool
@@ -450,7 +450,7 @@ func (b *barred) active() bool {
 func (b *barred) forward(ended <-chan struct{}) {
 	for {
 		select {
-		case rpc := <-b.NetworkTransport.Consumer():
+		case rpc := <-b.messages.Consumer():
 			switch rpc.Command.(type) {
 			case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest:
 				if b.active() {
@@ -478,7 +478,7 @@ func (b *barred) RequestVote(id raft.ServerID, to raft.ServerAddress, args *raft
 	if b.active() {
 		return errBarred
 	}
-	return b.NetworkTransport.RequestVote(id, to, args, resp)
+	return b.messages.RequestVote(id, to, args, resp)
 }
 
 // RequestPreVote asks another member whether it would vote.
@@ -487,5 +487,5 @@ func (b *barred) RequestPreVote(id raft.ServerID, to raft.ServerAddress, args *r
 	if b.active() {
 		return errBarred
 	}
-	return b.NetworkTransport.RequestPreVote(id, to, args, resp)
+	return b.messages.RequestPreVote(id, to, args, resp)
 }

@@ -283,20 +283,44 @@ func TestOldConnections(t *testing.T) {
 	require.False(t, ended(again))
 }
 
+func transport(t *testing.T) messages {
+	x, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Second, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = x.Close() })
+	return messages{x}
+}
+
+// A message has entries up to a bound of bytes, but at least one, and the library learns which were sent.
+func TestMessages(t *testing.T) {
+	from, to := transport(t), transport(t)
+	for _, x := range []struct {
+		sizes []int // of entries, in MiB
+		sent  int
+	}{{nil, 0}, {[]int{0, 0, 0}, 3}, {[]int{3, 3, 3, 0}, 2}, {[]int{4, 4, 0, 1}, 3}, {[]int{9, 0}, 1}} {
+		args := &raft.AppendEntriesRequest{}
+		for i, size := range x.sizes {
+			args.Entries = append(args.Entries, &raft.Log{Index: uint64(i + 1), Data: make([]byte, size<<20)})
+		}
+		came := make(chan int, 1)
+		go func() {
+			rpc := <-to.Consumer()
+			came <- len(rpc.Command.(*raft.AppendEntriesRequest).Entries)
+			rpc.Respond(&raft.AppendEntriesResponse{}, nil)
+		}()
+		require.NoError(t, from.AppendEntries("to", to.LocalAddr(), args, &raft.AppendEntriesResponse{}))
+		require.Equal(t, x.sent, <-came, "%v", x.sizes)
+		require.Len(t, args.Entries, x.sent)
+	}
+}
+
 // One that rejoins neither votes nor asks for votes before it has an entry of the term that ends this.
 func TestBarred(t *testing.T) {
 	l, err := openLog(filepath.Join(t.TempDir(), "log.db"))
 	require.NoError(t, err)
 	defer l.Close()
-	transport := func() *raft.NetworkTransport {
-		x, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Second, nil)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = x.Close() })
-		return x
-	}
-	other, ended := transport(), make(chan struct{})
+	other, ended := transport(t), make(chan struct{})
 	defer close(ended)
-	b := &barred{NetworkTransport: transport(), log: l, term: 5, rpcs: make(chan raft.RPC)}
+	b := &barred{messages: transport(t), log: l, term: 5, rpcs: make(chan raft.RPC)}
 	go b.forward(ended)
 	go func() {
 		for {

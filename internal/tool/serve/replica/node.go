@@ -124,6 +124,13 @@ const (
 
 	tick = 20 * time.Millisecond
 
+	// A leader that reaches no majority for lease steps down. A follower that hears nothing from the leader for one to
+	// three times silence asks for votes. If it gets none, it asks again after one to two times silence. The library's
+	// silence is 1 s. A shorter one hardly unseats leaders that could go on: heartbeats wait for no disk, a leader that
+	// was paused for as long has lost its lease, and one follower alone gets no votes.
+	silence = 600 * time.Millisecond
+	lease   = 500 * time.Millisecond
+
 	// So many entries stay in the log of a cluster after a snapshot at most, and so many bytes of them, for members
 	// that were away for a moment. Others get the snapshot.
 	mostTrailing      = 2048
@@ -353,8 +360,10 @@ func (n *Node) transport(ctx context.Context, output hclog.Logger) (raft.Transpo
 	if err != nil {
 		return nil, nil, err
 	}
-	t := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: b, MaxPool: 3,
-		Timeout: 10 * time.Second, Logger: output, MsgpackUseNewTimeFormat: true})
+	// One message at a time to each member: the library's pipeline sends one that lacks entries only MaxAppendEntries
+	// of them each 50 to 100 ms, and may never end if its answers come after this member has stopped leading.
+	t := messages{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: b, MaxPool: 3,
+		MaxRPCsInFlight: 1, Timeout: 10 * time.Second, Logger: output, MsgpackUseNewTimeFormat: true})}
 	n.close = t.Close
 	if known.own.Rejoin {
 		if err := n.rejoin(ctx, b); err != nil {
@@ -365,7 +374,7 @@ func (n *Node) transport(ctx context.Context, output hclog.Logger) (raft.Transpo
 	if err != nil || term == 0 {
 		return t, b, err
 	}
-	out := &barred{NetworkTransport: t, log: n.log, term: term, rpcs: make(chan raft.RPC)}
+	out := &barred{messages: t, log: n.log, term: term, rpcs: make(chan raft.RPC)}
 	go out.forward(n.ended)
 	return out, b, nil
 }
@@ -375,12 +384,14 @@ func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
 	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
 	// Before Compact says how many: if this member gets a snapshot from another one, nobody lacks what was before it.
 	c.TrailingLogs = max(1, n.o.trailing)
-	c.MaxAppendEntries = 8               // of a MiB each, or of one command that is larger
+	c.MaxAppendEntries = 32              // the library has so many in memory, whatever their length
 	c.SnapshotThreshold = math.MaxUint64 // the Node says when
 	if !n.several() {                    // nobody else to wait for
 		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond,
 			50*time.Millisecond
+		return c
 	}
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = silence, silence, lease
 	return c
 }
 

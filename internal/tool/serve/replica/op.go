@@ -214,7 +214,7 @@ func (r *reader) wordOf(t keytype.Type) uint64 {
 		return r.word()
 	}
 	length, n := binary.Uvarint(r.rest)
-	if n <= 0 || length > Longest || length > uint64(len(r.rest)-n) {
+	if n <= 0 || length > keytype.LongestServed || length > uint64(len(r.rest)-n) {
 		r.rest, r.short = nil, true
 		return 0
 	}

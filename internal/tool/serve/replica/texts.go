@@ -14,9 +14,6 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// Longest is the greatest length of a text, in bytes.
-const Longest = 64 << 10
-
 // Record has what of a pair is text. The rest of the pair is in words.
 type Record struct{ Key, Value string }
 
@@ -215,7 +212,7 @@ func readText(r *bufio.Reader) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if n > Longest {
+	if n > keytype.LongestServed {
 		return "", fmt.Errorf("a text has %d bytes", n)
 	}
 	text := make([]byte, n)

@@ -216,7 +216,7 @@ func TestTexts(t *testing.T) {
 			require.Equal(rt, words[0], words[1])
 		}
 	})
-	long := [][]byte{make([]byte, Longest), make([]byte, Longest+1)}
+	long := [][]byte{make([]byte, keytype.LongestServed), make([]byte, keytype.LongestServed+1)}
 	for i, fits := range []bool{true, false} {
 		_, err := types.decode(types.encode(types.head(nil, 1, seed{7}), []Op{{Kind: Set, Value: uint64(i)}}, long))
 		require.Equal(t, fits, err == nil)

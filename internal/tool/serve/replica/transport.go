@@ -98,3 +98,23 @@ func (b *between) Dial(member raft.ServerAddress, timeout time.Duration) (net.Co
 	}
 	return &connection{c, b.members}, nil
 }
+
+// mostMessage is the number of bytes of entries from which on the next ones are in another message to a member. It must
+// come in the time for an answer.
+const mostMessage = 8 << 20
+
+// messages carries the messages of the library, which knows no bound of their bytes.
+type messages struct{ *raft.NetworkTransport }
+
+// AppendEntries sends the first entries that a message may have. The library goes on after the last one that was sent.
+func (m messages) AppendEntries(id raft.ServerID, to raft.ServerAddress, args *raft.AppendEntriesRequest,
+	resp *raft.AppendEntriesResponse) error {
+	bytes := 0
+	for i, entry := range args.Entries {
+		if bytes += len(entry.Data); bytes > mostMessage && i > 0 {
+			args.Entries = args.Entries[:i]
+			break
+		}
+	}
+	return m.NetworkTransport.AppendEntries(id, to, args, resp)
+}
