@@ -202,21 +202,21 @@ func (b *batch[K, V]) inOrder() {
 // answer gives the calls of a group their results. A batch of many is answered by several goroutines, since one needs
 // longer to wake its callers than the dictionary to answer them.
 func (b *batch[K, V]) answer(err error) {
-	var pending *structures.PendingError
-	errors.As(err, &pending)
 	if b.at != find && b.at < firstUpdate {
-		b.answerSome(b.calls, 0, err, pending) // a dictionary that answers too little makes it panic
+		b.answerSome(b.calls, 0, err) // a dictionary that answers too little makes it panic
 		return
 	}
 	for i, at := range b.starts[1:] {
-		b.parts.Go(func() { b.answerSome(b.calls[(i+1)*part:min((i+2)*part, len(b.calls))], at, err, pending) })
+		b.parts.Go(func() { b.answerSome(b.calls[(i+1)*part:min((i+2)*part, len(b.calls))], at, err) })
 	}
-	b.answerSome(b.calls[:min(part, len(b.calls))], 0, err, pending)
+	b.answerSome(b.calls[:min(part, len(b.calls))], 0, err)
 	b.parts.Wait()
 }
 
 // answerSome gives some calls, the first operation of which is at a place of the batch, their results.
-func (b *batch[K, V]) answerSome(calls []*call[K, V], at int, err error, pending *structures.PendingError) {
+func (b *batch[K, V]) answerSome(calls []*call[K, V], at int, err error) {
+	var pending *structures.PendingError
+	errors.As(err, &pending)
 	for i, x := range calls {
 		n := x.size()
 		if x.state.CompareAndSwap(running, answering) {
