@@ -106,7 +106,9 @@ func (c *core[K, V]) do(ctx context.Context, x *call[K, V]) error {
 			c.users.Add(1)
 			defer c.users.Done()
 			if alone {
-				c.count(1, n)
+				c.under++
+				c.load += n
+				c.expect()
 				defer c.end(n)
 			}
 			c.mu.Unlock()
@@ -162,13 +164,6 @@ func (c *core[K, V]) least() int64 {
 	return int64(min(large, 2*c.load-1))
 }
 
-// count counts batches that are under way, and their operations.
-func (c *core[K, V]) count(batches, operations int) {
-	c.under += batches
-	c.load += operations
-	c.expect()
-}
-
 // expect says for how many operations a caller looks after the queue: as many as may begin, or one if nobody else would
 // look in time. Whoever calls it looks at the queue afterwards, since callers may have pushed before. c.mu is held.
 func (c *core[K, V]) expect() {
@@ -179,7 +174,15 @@ func (c *core[K, V]) expect() {
 	case n != math.MaxInt64 && !c.armed:
 		n = 1
 	}
-	c.queue.enough.Store(n)
+	if n != c.queue.enough.Load() { // which costs less
+		c.queue.enough.Store(n)
+	}
+}
+
+// reserve keeps batches from beginning until a worker takes what waits.
+func (c *core[K, V]) reserve() {
+	c.waits = true
+	c.expect()
 }
 
 // begin begins a batch of the calls that wait, if it may. late is set if they have waited for long enough. c.mu is
@@ -191,8 +194,8 @@ func (c *core[K, V]) begin(late bool) {
 	case n <= 0, c.waits, c.under == most:
 	case late, c.mayBegin(n):
 		c.users.Add(1)
-		c.waits = true // until it has taken them
-		c.count(1, 0)
+		c.under++
+		c.reserve()
 		go c.spare().begin()
 	case !c.armed:
 		c.armed = true
@@ -217,7 +220,8 @@ func (c *core[K, V]) beginLate() {
 func (c *core[K, V]) end(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.count(-1, -n)
+	c.under--
+	c.load -= n
 	c.begin(false)
 }
 
@@ -247,18 +251,18 @@ func (c *core[K, V]) take(b *batch[K, V]) {
 func (c *core[K, V]) next(b *batch[K, V]) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.count(-1, -b.n)
+	c.under--
+	c.load -= b.n
 	if c.under == 0 && int(c.queue.operations.Load()) < b.n {
-		c.waits = true
-		c.expect()
+		c.reserve()
 		c.mu.Unlock()
 		c.gather(b.n)
 		c.mu.Lock()
 		c.waits = false
 	}
 	if n := int(c.queue.operations.Load()); n > 0 && c.mayBegin(n) {
-		c.waits = true // so that no caller waits for the lock meanwhile
-		c.count(1, 0)
+		c.under++
+		c.reserve() // so that no caller waits for the lock meanwhile
 		c.take(b)
 		return true
 	}
