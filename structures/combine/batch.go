@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/vkds/vkds/structures"
 )
@@ -18,7 +19,9 @@ type batch[K, V structures.Number] struct {
 
 	at       kind          // the group that is being done
 	calls    []*call[K, V] // its calls, without those whose callers have left
-	changing bool          // core.changing is held
+	starts   []int         // the place of the first operation of each part of the calls
+	parts    sync.WaitGroup
+	changing bool // core.changing is held
 
 	keys      []K
 	values    []V
@@ -31,6 +34,17 @@ type batch[K, V structures.Number] struct {
 	pairs     structures.Ranges[K, V]
 	entries   entries[K, V]
 }
+
+// begin takes the calls that wait, and works.
+func (b *batch[K, V]) begin() {
+	b.core.mu.Lock()
+	b.core.take(b)
+	b.core.mu.Unlock()
+	b.work()
+}
+
+// part is how many calls one goroutine answers.
+const part = 64
 
 // work does batches until no call waits.
 func (b *batch[K, V]) work() {
@@ -91,9 +105,13 @@ func (b *batch[K, V]) gather() {
 	all := b.groups[b.at]
 	b.calls, b.groups[b.at] = all[:0], all[:0]
 	b.keys, b.values, b.ranges, b.ranks = b.keys[:0], b.values[:0], b.ranges[:0], b.ranks[:0]
+	b.starts = b.starts[:0]
 	for _, x := range all {
 		if !x.state.CompareAndSwap(waiting, gathering) {
 			continue
+		}
+		if len(b.calls)%part == 0 {
+			b.starts = append(b.starts, len(b.keys)+len(b.ranges)+len(b.ranks))
 		}
 		b.calls = append(b.calls, x)
 		b.keys = append(b.keys, x.keys...)
@@ -181,12 +199,25 @@ func (b *batch[K, V]) inOrder() {
 	}
 }
 
-// answer gives the calls of a group their results.
+// answer gives the calls of a group their results. A batch of many is answered by several goroutines, since one needs
+// longer to wake its callers than the dictionary to answer them.
 func (b *batch[K, V]) answer(err error) {
+	if b.at != find && b.at < firstUpdate {
+		b.answerSome(b.calls, 0, err) // a dictionary that answers too little makes it panic
+		return
+	}
+	for i, at := range b.starts[1:] {
+		b.parts.Go(func() { b.answerSome(b.calls[(i+1)*part:min((i+2)*part, len(b.calls))], at, err) })
+	}
+	b.answerSome(b.calls[:min(part, len(b.calls))], 0, err)
+	b.parts.Wait()
+}
+
+// answerSome gives some calls, the first operation of which is at a place of the batch, their results.
+func (b *batch[K, V]) answerSome(calls []*call[K, V], at int, err error) {
 	var pending *structures.PendingError
 	errors.As(err, &pending)
-	at := 0
-	for i, x := range b.calls {
+	for i, x := range calls {
 		n := x.size()
 		if x.state.CompareAndSwap(running, answering) {
 			switch {
@@ -199,10 +230,10 @@ func (b *batch[K, V]) answer(err error) {
 			default:
 				b.results(x, at, n)
 			}
-			b.calls[i] = nil // before the caller uses the call again
+			calls[i] = nil // before the caller uses the call again
 			x.done <- struct{}{}
 		}
-		b.calls[i] = nil
+		calls[i] = nil
 		at += n
 	}
 }

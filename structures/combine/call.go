@@ -55,24 +55,24 @@ const (
 	left                   // the caller has left: no worker touches the call again
 )
 
-// call is the operations of one caller, all of one kind.
+// call is the operations of one caller, all of one kind. A worker has to fetch each cache line of it from another
+// processor, so the first two have all that a call of one key needs.
 type call[K, V structures.Number] struct {
-	next  *call[K, V]
-	turn  uint64 // of the queue that it is in
-	state atomic.Uint32
-	kind  kind
-	op    modification // of modify
-	done  chan struct{}
-	keys  []K
-	found []bool
+	next, prev *call[K, V]
+	turn       uint64 // of the queue that it is in
+	state      atomic.Uint32
+	kind       kind
+	op         modification // of modify
+	there      [1]bool
+	keys       []K
+	key        [1]K
 
-	values   []V // of insertions and lookups
-	key      [1]K
-	value    [1]V
-	there    [1]bool
-	expected V // of compareAndSet
-	prev     *call[K, V]
+	done   chan struct{}
+	values []V // of insertions and lookups
+	found  []bool
+	value  [1]V
 
+	expected  V // of compareAndSet
 	status    []structures.Status
 	ranges    []structures.Range[K]
 	ranks     []uint32
@@ -80,6 +80,7 @@ type call[K, V structures.Number] struct {
 	neighbors structures.Neighbors[K, V]
 	into      *structures.Ranges[K, V]
 	err       error
+	_         [32]byte // so that it begins with a cache line: the next size of the allocator is a multiple
 }
 
 // one makes the call one of a single key, with its slices inside.
@@ -109,29 +110,69 @@ func (x *call[K, V]) forget() {
 	x.state.Store(waiting)
 }
 
-// queue has the calls that wait, in the order in which they came. Its user locks it, except for operations.
+// queue has the calls that wait, in the order in which they came. A caller pushes its call without a lock; for all else
+// the queue's user has one.
 type queue[K, V structures.Number] struct {
-	first, last *call[K, V]
-	turn        uint64 // how often all calls were taken
-	operations  atomic.Int64
+	_ [64]byte // all callers write the cache line of the next three
+
+	pushed     atomic.Pointer[call[K, V]] // since the last collect; the last one is first
+	operations atomic.Int64               // of all calls
+	enough     atomic.Int64               // a caller that finds as many looks whether a batch may begin
+
+	_ [64]byte
+
+	first, last *call[K, V] // those before
+	collected   int         // their operations
+	turn        uint64      // how often all of them were taken
 }
 
 // taken is the turn of calls that were taken while others stayed.
 const taken = ^uint64(0)
 
+// fills reports whether there are enough operations with n more.
+func (q *queue[K, V]) fills(n int) bool { return q.operations.Load()+int64(n) >= q.enough.Load() }
+
+func (q *queue[K, V]) empty() bool { return q.first == nil && q.pushed.Load() == nil }
+
+// push appends a call. Its operations are counted afterwards, so that those that are counted can be taken.
 func (q *queue[K, V]) push(x *call[K, V]) {
-	x.next, x.prev, x.turn = nil, q.last, q.turn
-	if q.last == nil {
-		q.first = x
-	} else {
-		q.last.next = x
+	n := int64(x.size())
+	for {
+		x.next = q.pushed.Load()
+		if q.pushed.CompareAndSwap(x.next, x) {
+			break
+		}
 	}
-	q.last = x
-	q.operations.Add(int64(x.size()))
+	q.operations.Add(n)
+}
+
+// collect appends the calls that were pushed to the others.
+func (q *queue[K, V]) collect() {
+	last := q.pushed.Swap(nil)
+	if last == nil {
+		return
+	}
+	var first *call[K, V]
+	for x := last; x != nil; {
+		before := x.next
+		x.next, x.turn = first, q.turn
+		if first != nil {
+			first.prev = x
+		}
+		q.collected += x.size()
+		first, x = x, before
+	}
+	if first.prev = q.last; q.last == nil {
+		q.first = first
+	} else {
+		q.last.next = first
+	}
+	q.last = last
 }
 
 // withdraw takes a call out of the queue, if it is still there.
 func (q *queue[K, V]) withdraw(x *call[K, V]) {
+	q.collect()
 	if x.turn != q.turn {
 		return
 	}
@@ -145,17 +186,24 @@ func (q *queue[K, V]) withdraw(x *call[K, V]) {
 	} else {
 		x.next.prev = x.prev
 	}
-	q.operations.Add(-int64(x.size()))
+	q.gone(x.size())
+}
+
+// gone counts operations less.
+func (q *queue[K, V]) gone(n int) {
+	q.collected -= n
+	q.operations.Add(-int64(n))
 }
 
 // take takes the first calls, of at most so many operations together, but at least one call. It returns the first, to
-// which the others are linked, and the number of operations. It looks at each call only if it can't take all.
+// which the others are linked, and the number of operations.
 func (q *queue[K, V]) take(most int) (first *call[K, V], n int) {
-	first, n = q.first, int(q.operations.Load())
+	q.collect()
+	first, n = q.first, q.collected
 	if n <= most || first == q.last {
 		q.first, q.last = nil, nil
 		q.turn++
-		q.operations.Store(0)
+		q.gone(n)
 		return first, n
 	}
 	last := first
@@ -166,6 +214,6 @@ func (q *queue[K, V]) take(most int) (first *call[K, V], n int) {
 	last.turn = taken
 	q.first, last.next = last.next, nil
 	q.first.prev = nil
-	q.operations.Add(-int64(n))
+	q.gone(n)
 	return first, n
 }

@@ -2,6 +2,7 @@ package combine
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -90,31 +91,37 @@ func (c *core[K, V]) many(ctx context.Context, x *call[K, V]) error {
 // do does a call: at once and alone if nothing waits and the dictionary has little to do, otherwise in a batch.
 func (c *core[K, V]) do(ctx context.Context, x *call[K, V]) error {
 	n, done, ended := x.size(), ctx.Done(), ctx.Err() // before anything: a method of a context may panic
-	c.mu.Lock()
-	if c.closed {
+	passed := n == 0 || n >= c.o.MaxBatch
+	if passed || ended != nil || c.queue.fills(n) {
+		c.mu.Lock()
+		alone := !passed && c.queue.empty() && c.mayBegin(n)
+		switch {
+		case c.closed:
+			c.mu.Unlock()
+			return &vk.ClosedError{What: "combiner"}
+		case ended != nil:
+			c.mu.Unlock()
+			return x.notBegun(context.Cause(ctx))
+		case passed, alone:
+			c.users.Add(1)
+			defer c.users.Done()
+			if alone {
+				c.under++
+				c.load += n
+				c.expect()
+				defer c.end(n)
+			}
+			c.mu.Unlock()
+			return c.bare(ctx, x)
+		}
+		c.queue.push(x)
+		c.begin(false)
 		c.mu.Unlock()
-		return &vk.ClosedError{What: "combiner"}
+	} else if c.queue.push(x); c.queue.fills(0) {
+		if err := c.look(x); err != nil {
+			return err
+		}
 	}
-	c.users.Add(1)
-	defer c.users.Done()
-	if ended != nil {
-		c.mu.Unlock()
-		return x.notBegun(context.Cause(ctx))
-	}
-	if n == 0 || n >= c.o.MaxBatch {
-		c.mu.Unlock()
-		return c.bare(ctx, x)
-	}
-	if c.queue.first == nil && c.mayBegin(n) {
-		c.under++
-		c.load += n
-		c.mu.Unlock()
-		defer c.end(n)
-		return c.bare(ctx, x)
-	}
-	c.queue.push(x)
-	c.begin(false)
-	c.mu.Unlock()
 	if done == nil {
 		<-x.done
 		return x.err
@@ -127,29 +134,69 @@ func (c *core[K, V]) do(ctx context.Context, x *call[K, V]) error {
 	}
 }
 
-// mayBegin reports whether n operations that wait may begin now. A second batch begins if it is large: of its own, or
-// next to the one under way. Many small ones would keep the host busy, and leave callers apart that could share one.
-func (c *core[K, V]) mayBegin(n int) bool {
+// look begins a batch if it may, for a caller that has pushed its call. If the dictionary was closed meanwhile and no
+// worker has the call, it returns the error of the call.
+func (c *core[K, V]) look(x *call[K, V]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.closed:
+		c.begin(false)
+	case x.state.CompareAndSwap(waiting, left):
+		c.queue.withdraw(x)
+		return &vk.ClosedError{What: "combiner"}
+	}
+	return nil
+}
+
+// mayBegin reports whether n operations that wait may begin now.
+func (c *core[K, V]) mayBegin(n int) bool { return int64(n) >= c.least() }
+
+// least returns how many operations may begin now. A second batch begins if it is large: of its own, or next to the one
+// under way. Many small ones would keep the host busy, and leave callers apart that could share one.
+func (c *core[K, V]) least() int64 {
 	switch {
 	case c.waits, c.under == most:
-		return false
+		return math.MaxInt64
 	case c.under == 0:
-		return true
+		return 1
 	}
-	return n >= large || n >= 2*c.load-1
+	return int64(min(large, 2*c.load-1))
+}
+
+// expect says for how many operations a caller looks after the queue: as many as may begin, or one if nobody else would
+// look in time. Whoever calls it looks at the queue afterwards, since callers may have pushed before. c.mu is held.
+func (c *core[K, V]) expect() {
+	n := c.least()
+	switch {
+	case c.closed:
+		n = math.MinInt64
+	case n != math.MaxInt64 && !c.armed:
+		n = 1
+	}
+	if n != c.queue.enough.Load() { // which costs less
+		c.queue.enough.Store(n)
+	}
+}
+
+// reserve keeps batches from beginning until a worker takes what waits.
+func (c *core[K, V]) reserve() {
+	c.waits = true
+	c.expect()
 }
 
 // begin begins a batch of the calls that wait, if it may. late is set if they have waited for long enough. c.mu is
-// held.
+// held, and either c is not closed or the caller is among its users.
 func (c *core[K, V]) begin(late bool) {
+	c.expect()
+	n := int(c.queue.operations.Load())
 	switch {
-	case c.queue.first == nil, c.waits, c.under == most:
-	case late, c.mayBegin(int(c.queue.operations.Load())):
-		b := c.spare()
-		c.under++
+	case n <= 0, c.waits, c.under == most:
+	case late, c.mayBegin(n):
 		c.users.Add(1)
-		c.take(b)
-		go b.work()
+		c.under++
+		c.reserve()
+		go c.spare().begin()
 	case !c.armed:
 		c.armed = true
 		if c.late == nil {
@@ -157,14 +204,16 @@ func (c *core[K, V]) begin(late bool) {
 		} else {
 			c.late.Reset(c.o.MaxWait)
 		}
+		c.expect()
 	}
 }
 
 func (c *core[K, V]) beginLate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.armed = false
-	c.begin(true)
+	if c.armed = false; !c.closed {
+		c.begin(true)
+	}
 }
 
 // end ends a call that was alone.
@@ -190,10 +239,12 @@ func (c *core[K, V]) keep(b *batch[K, V]) {
 	c.batches.Put(b)
 }
 
-// take gives calls that wait to a batch. c.mu is held.
+// take gives calls that wait to a batch, which is counted but for its operations. c.mu is held.
 func (c *core[K, V]) take(b *batch[K, V]) {
 	b.first, b.n = c.queue.take(c.o.MaxBatch)
+	c.waits = false
 	c.load += b.n
+	c.begin(false)
 }
 
 // next gives a worker whose batch has ended the next one. It returns false if there is none, and the worker ends.
@@ -203,14 +254,15 @@ func (c *core[K, V]) next(b *batch[K, V]) bool {
 	c.under--
 	c.load -= b.n
 	if c.under == 0 && int(c.queue.operations.Load()) < b.n {
-		c.waits = true
+		c.reserve()
 		c.mu.Unlock()
 		c.gather(b.n)
 		c.mu.Lock()
 		c.waits = false
 	}
-	if c.queue.first != nil && c.mayBegin(int(c.queue.operations.Load())) {
+	if n := int(c.queue.operations.Load()); n > 0 && c.mayBegin(n) {
 		c.under++
+		c.reserve() // so that no caller waits for the lock meanwhile
 		c.take(b)
 		return true
 	}
@@ -221,15 +273,19 @@ func (c *core[K, V]) next(b *batch[K, V]) bool {
 }
 
 // gather waits until as many operations wait as the last batch had, whose callers may be about to come back, but at
-// most for MaxWait. It lets other goroutines run, and does not sleep: timers are coarser than a batch is long. The
-// number of times is bounded because in a bubble of testing/synctest the time stands.
+// most for MaxWait. It lets other goroutines run, and does not sleep: timers are coarser than a batch is long. It does
+// not look all the time, since callers need what it reads, and the scheduler's lock. The number of times is bounded
+// because in a bubble of testing/synctest the time stands.
 func (c *core[K, V]) gather(n int) {
-	begin := time.Now()
+	begin, waited := time.Now(), time.Duration(0)
 	for range 1 << 12 {
-		if c.queue.operations.Load() >= int64(n) || time.Since(begin) >= c.o.MaxWait {
+		if c.queue.operations.Load() >= int64(n) || waited >= c.o.MaxWait {
 			return
 		}
 		runtime.Gosched()
+		for range 20 { // about 1 µs
+			waited = time.Since(begin)
+		}
 	}
 }
 
@@ -353,6 +409,7 @@ func (c *core[K, V]) apply(ctx context.Context, b structures.Batch[K, V]) (r str
 func (c *core[K, V]) close() error {
 	c.mu.Lock()
 	c.closed = true
+	c.expect()
 	c.mu.Unlock()
 	c.users.Wait()
 	c.mu.Lock()

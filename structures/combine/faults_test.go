@@ -317,6 +317,84 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// In a batch that several goroutines answer, each caller gets its own results and its own error: calls have different
+// numbers of keys, some callers have left before the batch, and some updates are pending.
+func TestManyCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld()
+		lost := errors.New("lost")
+		update := h.update
+		h.update = func(ctx context.Context, k structures.Kind, keys, values []uint32,
+			status []structures.Status) error {
+			if err := update(ctx, k, keys, values, status); err != nil {
+				return err
+			}
+			for i, k := range keys {
+				if status[i] = structures.Inserted + structures.Status(k%2); k%7 == 0 {
+					status[i] = structures.Pending
+				}
+			}
+			return &structures.PendingError{Operations: 9, Err: lost}
+		}
+		c := combine1(t, h, combine.Options{})
+		ctx, leave := context.WithCancelCause(t.Context())
+		const many = 300
+		var calls []func() error
+		values, status := make([][]uint32, many), make([][]structures.Status, many)
+		var want []error
+		key := uint32(1)
+		for i := range many {
+			keys := make([]uint32, 1+i%3)
+			pending := 0
+			for j := range keys {
+				if keys[j] = key; key%7 == 0 {
+					pending++
+				}
+				key++
+			}
+			_, err := h.Insert(t.Context(), keys, keys)
+			require.NoError(t, err)
+			values[i], status[i] = make([]uint32, len(keys)), make([]structures.Status, len(keys))
+			of := t.Context()
+			if i%5 == 0 {
+				of = ctx
+			}
+			calls = append(calls, func() error {
+				return c.FindInto(of, keys, values[i], nil)
+			}, func() error {
+				return c.UpdateInto(of, structures.Insert, keys, keys, status[i])
+			})
+			switch {
+			case i%5 == 0:
+				want = append(want, lost, &structures.PendingError{Operations: len(keys), Err: lost})
+			case pending > 0:
+				want = append(want, nil, &structures.PendingError{Operations: pending, Err: lost})
+			default:
+				want = append(want, nil, nil)
+			}
+		}
+		calls = append(calls, func() error { leave(lost); return nil })
+		got := hold(t, h, func() error { return c.FindInto(t.Context(), []uint32{0}, nil, nil) }, calls...)
+		require.Equal(t, append(want, nil), got)
+		key = 1
+		for i := range many {
+			for j := range values[i] {
+				value, s := key, structures.Inserted+structures.Status(key%2)
+				if i%5 == 0 || key%7 == 0 {
+					s = structures.Pending
+				}
+				if i%5 == 0 {
+					value = 0
+				}
+				require.Equal(t, value, values[i][j], "%d", key)
+				require.Equal(t, s, status[i][j], "%d", key)
+				key++
+			}
+		}
+		require.NoError(t, c.Close())
+	})
+}
+
 // Of deletions of equal keys by several calls, the first call has found them, all of them, whichever of the operations
 // the dictionary has done first.
 func TestDeletions(t *testing.T) {
@@ -537,6 +615,24 @@ func TestCloseWaits(t *testing.T) {
 			h.goOn <- nil
 			synctest.Wait()
 		}
+		for _, result := range all {
+			require.NoError(t, <-result)
+		}
+		require.NoError(t, <-closed)
+	})
+}
+
+// A call that waits for others while a single one is under way is done, too, when the dictionary is closed.
+func TestCloseBeforeMaxWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld()
+		c := combine1(t, h, combine.Options{MaxWait: time.Hour})
+		find := func(keys ...uint32) <-chan error {
+			return later(func() error { return c.FindInto(t.Context(), keys, nil, nil) })
+		}
+		all := []<-chan error{find(0, 0, 0), find(1)}
+		closed := later(c.Close)
+		h.release()
 		for _, result := range all {
 			require.NoError(t, <-result)
 		}

@@ -95,3 +95,105 @@ func combinedCall(leavesUnseen, leavesWhileCopied, answersUnseen bool) Model {
 		},
 	}
 }
+
+// The queue of structures/combine: callers push a call without a lock, and look whether they should begin a batch. One
+// of them gives up. A worker's batch has ended, and it takes what waits.
+func TestQueueOfCombinedCalls(t *testing.T) {
+	type fault int
+	const (
+		none fault = iota
+		expectsLate
+		looksEarly
+		leavesUncollected
+	)
+	for _, broken := range []fault{expectsLate, looksEarly, leavesUncollected} {
+		holds(t, func(isBroken bool) Model {
+			if isBroken {
+				return combinedQueue(broken == expectsLate, broken == looksEarly, broken == leavesUncollected)
+			}
+			return combinedQueue(false, false, false)
+		})
+	}
+}
+
+func combinedQueue(expectsLate, looksEarly, leavesUncollected bool) Model {
+	// Calls are bits. blocked: a thread waits for the lock; there are other orders in which it gets it.
+	const pushed, collected, operations, enough, lock, served = 0, 1, 2, 3, 4, 5
+	const never, blocked = 9, 1
+	now := func(t *Thread, place int) int { return t.Or(place, 0) }
+	collect := func(t *Thread) { t.Or(collected, t.Exchange(pushed, 0)) }
+	// idle is the end of a batch, and of those of the calls that waited then.
+	idle := func(t *Thread) {
+		for range 3 {
+			n := 0
+			if expectsLate {
+				n = now(t, operations)
+				t.Exchange(enough, 1)
+			} else {
+				t.Exchange(enough, 1)
+				n = now(t, operations)
+			}
+			if n <= 0 {
+				return
+			}
+			t.Exchange(enough, never)
+			collect(t)
+			calls := t.Exchange(collected, 0)
+			t.Add(operations, -(calls&1 + calls>>1))
+			t.Or(served, calls)
+		}
+	}
+	locked := func(t *Thread, do func(t *Thread)) int {
+		if t.CAS(lock, 0, 1) != 0 {
+			return blocked
+		}
+		do(t)
+		t.Exchange(lock, 0)
+		return 0
+	}
+	push := func(t *Thread, call int) int {
+		least := 0
+		if looksEarly {
+			least = now(t, enough)
+		}
+		t.Or(pushed, call)
+		n := t.Add(operations, 1) + 1
+		if !looksEarly {
+			least = now(t, enough)
+		}
+		if n < least {
+			return 0
+		}
+		return locked(t, idle)
+	}
+	leave := func(t *Thread) {
+		if leavesUncollected {
+			t.Exchange(pushed, now(t, pushed)&^1)
+			t.Add(operations, -1)
+			return
+		}
+		collect(t)
+		if calls := now(t, collected); calls&1 != 0 {
+			t.Exchange(collected, calls&^1)
+			t.Add(operations, -1)
+		}
+	}
+	return Model{
+		Places: []int{0, 0, 0, never, 0, 0}, Threads: []func(*Thread) int{
+			func(t *Thread) int { return push(t, 1) | locked(t, leave) },
+			func(t *Thread) int { return push(t, 2) },
+			func(t *Thread) int { return locked(t, idle) },
+		},
+		Fault: func(places, returned []int) string {
+			switch {
+			case returned[0]|returned[1]|returned[2] == blocked:
+				return ""
+			case places[served]&2 == 0:
+				return "a call waits, and nobody will take it"
+			case places[operations] != 0:
+				return "operations are counted that nobody can take"
+			}
+			return ""
+		},
+	}
+}

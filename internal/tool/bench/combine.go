@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -36,7 +37,7 @@ func (s *session) getAlone(bare, combined shared) {
 		for range gets {
 			for i, d := range []shared{bare, combined} {
 				begin := time.Now()
-				ok(s.get(d, s.keys.key(rand.IntN(s.n))))
+				ok(s.get(s.ctx, d, s.keys.key(rand.IntN(s.n))))
 				of[i] = append(of[i], time.Since(begin))
 			}
 		}
@@ -55,8 +56,8 @@ func (s *session) getAlone(bare, combined shared) {
 }
 
 // get looks one key up, and checks its value.
-func (s *session) get(d shared, key uint32) error {
-	value, found, err := d.Get(s.ctx, key)
+func (s *session) get(ctx context.Context, d shared, key uint32) error {
+	value, found, err := d.Get(ctx, key)
 	if err == nil && (!found || value != s.space.value(key)) {
 		err = &WrongError{s.op.Name, fmt.Sprintf("key %d: %d, %t", key, value, found)}
 	}
@@ -71,8 +72,10 @@ func (s *session) gets(bare, combined shared) {
 			var all errgroup.Group
 			for range s.at.Callers {
 				all.Go(func() error {
+					ctx, end := context.WithCancel(s.ctx) // its own, as a server's request has
+					defer end()
 					for range calls {
-						if err := s.get(d, s.keys.key(rand.IntN(s.n))); err != nil {
+						if err := s.get(ctx, d, s.keys.key(rand.IntN(s.n))); err != nil {
 							return err
 						}
 					}
