@@ -609,7 +609,7 @@ func (m *everywhere) place(module, name, last string, offset int) uint64 {
 		return m.slabs - headBytes + poolTableAt
 	case name == "stack.rows":
 		return m.slabs - headBytes + stackAt
-	case strings.HasPrefix(module, "btree/mixed") && name == "to":
+	case (strings.HasPrefix(module, "btree/mixed") || strings.HasPrefix(module, "test/btree_beside")) && name == "to":
 		return m.slabs - headBytes + windowsAt
 	case last == "addresses":
 		return m.slabs - headBytes + addressesAt

@@ -2,8 +2,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree.glsl"
-#include "btree_glance.glsl"
 #include "combine.glsl"
+#include "glance.glsl"
 #include "invocation.glsl"
 
 layout(constant_id = 16) const uint KIND = 0;
@@ -49,7 +49,7 @@ void main() {
     SlabCursor cursor = slab_cursor();
     VKDS_EVENT_BEGIN(todo, kind, key, value)
     bool seen = false;
-    if (KIND == OP_FIND) seen = btree_glance(tree, start, key, todo, true, value, hint);
+    if (KIND == OP_FIND) seen = btree_glance(tree, start, key, todo, value, hint);
     uint status = btree_apply(tree, cursor, kind, key, value, todo && combined.leads && !seen, visits, hint);
     status = seen ? STATUS_FOUND : status;
     uint left = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));

@@ -5,7 +5,7 @@
 #ifdef VKDS_CLOCK
 #include "btree_range.glsl"
 #else
-#include "btree_list.glsl"
+#include "ranges.glsl"
 #endif
 #include "mixed.glsl"
 
@@ -31,8 +31,9 @@ void main() {
         asks = asks && VKDS_UP_TO(low, high);
         bool spare = subgroupAll(!asks || ((place | room) & (VKDS_PER_QUAD - 1u)) == 0u);
         uint leaf = btree_seek(tree, o.start, low, asks, above);
-        bool done = btree_list(tree, BTreeList(leaf, P(low, high), place, most), asks, neighbour && asks, spare, out_keys,
-                               out_values, visits & VISITS_MASK, number, nearest);
+        BTreeList list = BTreeList(leaf, P(low, high), place, most);
+        bool done = btree_list(tree, list, asks, neighbour && asks, spare, out_keys, out_values, visits & VISITS_MASK,
+                               number, nearest);
         uint status = done ? STATUS_FOUND : STATUS_PENDING;
         V value = nearest.VKDS_VALUE;
 #endif

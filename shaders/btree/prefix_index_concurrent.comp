@@ -1,5 +1,5 @@
-// Writes a prefix index, concurrently with updates: for each prefix, a node where searches may begin. Its level may be
-// wrong if the node was changed at the same time.
+// Writes a prefix index, concurrently with updates: for each prefix, a node where searches may begin. The root's level
+// may be wrong.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "prefix_node.glsl"

@@ -22,10 +22,12 @@ K prefix_begin(BTreePrefixIndex index, uint i) {
 #define PREFIX_LAST(index, i, first) first + ((1u << (32u - index.bits)) - 1u)
 #endif
 
-// The lowest node, from `place` on, whose range has all keys from `first` to `last`. Lanes that are not `busy` keep
-// their place. Collective over the subgroup.
+// The lowest node, from `place` on, whose range has all keys from `first` to `last`. Its level is right unless it is the
+// root, whose level may rise meanwhile: a child of the root is read for its own. Lanes that are not `busy` keep their
+// place. Collective over the subgroup.
 BTreePlace prefix_node(BTree tree, BTreePlace place, K first, K last, bool busy) {
     for (uint visit = 0u; subgroupAny(busy) && visit < VISITS; visit++) {
+        bool root = place.node == tree.root;
         uvec2 node = slab_address(tree.pool, place.node);
         uvec4 quad = load4(node);
 #if VKDS_WIDE
@@ -58,11 +60,13 @@ BTreePlace prefix_node(BTree tree, BTreePlace place, K first, K last, bool busy)
             place = BTreePlace(tree.root, 15u);
             busy = false;
         }
+        place.level = busy ? btree_level(header.VKDS_META) : place.level;
         bool right = busy && VKDS_ABOVE(first, header.VKDS_HIGH);
-        bool down = busy && !right && child == child_of_last && VKDS_UP_TO(last, header.VKDS_HIGH);
+        bool down = busy && !right && place.level != 0u && child == child_of_last
+                    && VKDS_UP_TO(last, header.VKDS_HIGH);
         place.node = right ? header.VKDS_LINK : down ? child : place.node;
         place.level -= down ? 1u : 0u;
-        busy = (right || down) && place.level != 0u;
+        busy = (right || down) && (place.level != 0u || root);
     }
     return place;
 }

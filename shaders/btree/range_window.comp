@@ -1,9 +1,9 @@
 // Writes the first pairs of each range to the range's window, up to the window's size, without counting them before. It
-// walks over the ranges' leaves (btree_list.glsl).
+// walks over the ranges' leaves (ranges.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_list.glsl"
 #include "length.glsl"
+#include "ranges.glsl"
 #include "invocation.glsl"
 
 layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges are not in their original order

@@ -4,7 +4,7 @@
 // The loop is separate from the work at the leaves, because that is 1.6 times faster. Each iteration visits one node;
 // each tile works for one of its lanes after the other. The words read may be of any age: side links lead to nodes that
 // were split off, and a search that arrives too far right starts again at the root. So inner nodes are read from caches
-// that are not coherent.
+// that are not coherent, if the pool is the tree's own.
 #ifndef VKDS_BTREE_DESCEND_GLSL
 #define VKDS_BTREE_DESCEND_GLSL
 
@@ -79,7 +79,11 @@ void btree_descend(BTree tree, K key, uint level, bool enabled, uint limit, inou
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         K k = tile_shuffle(key, source);
         uint at = tile_shuffle(node, source);
-        BTreeStep s = btree_step(node_load_old(slab_address(tree.pool, at), queue != 0u), k, tree.root);
+        uvec2 address = slab_address(tree.pool, at);
+        Node n;
+        if (BTREE_SHARES != 0u) n = node_load_coherent(address, queue != 0u);
+        else n = node_load_old(address, queue != 0u);
+        BTreeStep s = btree_step(n, k, tree.root);
         if (busy && tile_lane() == source) {
             VKDS_EVENT(true, TRACE_VISIT, at, 0u)
             VKDS_EVENT(!s.down, TRACE_SIDE, at, s.next)

@@ -25,7 +25,7 @@ BTreePlace btree_start(BTree tree, BTreePrefixIndex index, K key) {
     return btree_prefix_start(index, key);
 }
 
-// Reads a quad of a node. Others change the tree only beside a glance (btree_glance.glsl).
+// Reads a quad of a node. Others change the tree only beside a glance (btree/glance.glsl).
 #if defined(VKDS_SEARCH_OLD) && defined(VKDS_CHAOS)
 #define VKDS_SEARCH_LOAD4 coherent_load4   // with delays
 #else

@@ -20,6 +20,7 @@
 #define VKDS_ID_TRACE_EVENTS 11      // trace.glsl: the events that it has room for
 #define VKDS_ID_TRACE_KERNEL 12      // trace.glsl: the number of the kernel
 #define VKDS_ID_SLAB_SHARED 13        // slab_shared.glsl: 1 if buckets of a slab hash share slabs
+#define VKDS_ID_BTREE_SHARES 14       // btree_node.glsl: 0 if nothing but the tree takes slabs of its pool
 
 #define VKDS_ID_FREE 16
 

@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,8 +9,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
@@ -226,26 +229,31 @@ func resultsOf[W structures.Word](t testing.TB, kinds []structures.Kind,
 	return r
 }
 
-// dispatchMixed does a mixed batch as applyMixed does, but with a prefix index of the test, one kernel after the other.
-func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin prefixIndex,
-	q u32.Batch) structures.DeviceBatch {
+// dispatchMixed does a mixed batch as applyMixed does, but with a prefix index of the test, one kernel after the other,
+// and with ordered queries that may run beside updates. It returns how many queries are pending.
+func dispatchMixed[W structures.Word](t testing.TB, d *vk.Device, tree *dictionary[W], begin prefixIndex,
+	q structures.Batch[W, W]) (b structures.DeviceBatch, left uint32) {
 	t.Helper()
 	kinds := make([]uint8, len(q.Keys))
 	for i, k := range q.Kinds {
 		kinds[i] = uint8(k)
 	}
-	b := orderedBatch(t, d, q.Keys, q.Width)
+	b = orderedBatch(t, d, q.Keys, q.Width)
 	b.Kinds = testdevice.Room[uint8](t, d, len(kinds))
 	require.NoError(t, b.Kinds.Upload(t.Context(), 0, kinds))
 	require.NoError(t, b.Status.Upload(t.Context(), 0, make([]uint8, recording.Padded(len(kinds)))))
-	b.Highs, b.Values = testdevice.Upload(t, d, q.Highs), testdevice.Upload(t, d, q.Keys)
+	b.Highs, b.Values = upload(t, d, q.Highs), upload(t, d, q.Keys)
 	s := testdevice.Stream(t, d)
 	tree.known.unsure = true // as after a kernel of the caller
 	gate := testdevice.Upload(t, d, []uint32{0}).Address()
 	queries, update := tree.mixedKernels(structures.Mixed, operands{ordered: true}, tree.versions.protect())
-	for _, of := range append(queries, *update) {
+	var all []*vk.Kernel[mixedPush]
+	for _, of := range append(queries[1:], *update) {
 		k, err := of.Kernel(tree.Kernels, s)
 		require.NoError(t, err)
+		all = append(all, k)
+	}
+	for _, k := range append([]*vk.Kernel[mixedPush]{besideKernel(t, d, tree)}, all...) {
 		k.Dispatch(s, groups(b.Count), mixedPush{
 			Tree: tree.description(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),
 			Kinds: b.Kinds.Address(),
@@ -257,8 +265,20 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin p
 		})
 	}
 	require.NoError(t, s.Wait(t.Context()))
-	require.Zero(t, testdevice.Download(t, b.Left, 1)[0], "pending operations")
-	return b
+	return b, testdevice.Download(t, b.Left, 1)[0]
+}
+
+// besideKernel compiles the ranges and successors of btree_range.glsl.
+func besideKernel[W structures.Word](t testing.TB, d *vk.Device, tree *dictionary[W]) *vk.Kernel[mixedPush] {
+	t.Helper()
+	m, err := kernels.Load(tree.protocol("test/btree_beside"))
+	require.NoError(t, err)
+	constants := tree.Constants()
+	constants["KIND"], constants["BTREE_TORN"], constants["WORKGROUP"] = uint32(structures.Mixed), 1, workgroup
+	k, err := vk.NewKernel[mixedPush](d, m, vk.KernelOptions{Constants: constants})
+	require.NoError(t, err)
+	t.Cleanup(k.Free)
+	return k
 }
 
 // If a search begins at a wrong node, one that is no leaf or has greater keys, because it read words of different age
@@ -301,7 +321,9 @@ func TestLedAstray(t *testing.T) {
 					asks.Kinds[i] = structures.FindCeil
 				}
 			}
-			requireAnswers(t, asks, resultsOf[uint32](t, asks.Kinds, dispatchMixed(t, d, tree, begin, asks)), want)
+			done, left := dispatchMixed(t, d, tree, begin, asks)
+			require.Zero(t, left)
+			requireAnswers(t, asks, resultsOf[uint32](t, asks.Kinds, done), want)
 
 			updates := u32.Batch{Keys: uniqueKeys(rng, 1000), Kinds: make([]structures.Kind, 1000),
 				Highs: make([]uint32, 1000), Width: 1}
@@ -317,10 +339,59 @@ func TestLedAstray(t *testing.T) {
 				}
 			}
 			updates.Kinds, updates.Highs = updates.Kinds[:len(updates.Keys)], updates.Highs[:len(updates.Keys)]
-			dispatchMixed(t, d, tree, begin, updates)
+			_, left = dispatchMixed(t, d, tree, begin, updates)
+			require.Zero(t, left)
 			requireTree(t, tree, want)
 		}
 	})
+}
+
+// The root's level rises when the root is split, and a search may read its old level and its new children. The index
+// tells the right level of every other node all the same, because lookups rely on it.
+func TestIndexDuringASplitOfTheRoot(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		keys := ramp(3000, 0, ^uint32(0)/3000)
+		tree := buildTree(t, d, keys, keys, Options{Tile: tile, Fill: 0.6})
+		nodes, err := tree.Nodes(t.Context())
+		require.NoError(t, err)
+		levels := map[uint32]int{}
+		for _, n := range nodes {
+			levels[n.Ref] = n.Level
+		}
+		root := tree.description().Root
+		require.Greater(t, levels[root], 1)
+		raw := rawNode(t, tree, root)[metaWord]
+		poke(t, tree, poked{slab: root, word: metaWord, value: raw.value - 2}) // a level too low
+		const bits = 9
+		at := testdevice.Room[uint32](t, d, tree.indexBytes(bits)/4)
+		s := testdevice.Stream(t, d)
+		_, err = tree.recordConcurrentIndex(s, at.Address(), bits, askedFor{})
+		require.NoError(t, err)
+		require.NoError(t, s.Wait(t.Context()))
+		entries, below := testdevice.Download(t, at, 2<<bits), 0
+		for i := 0; i < len(entries); i += 2 {
+			if entries[i] != root {
+				require.Equal(t, levels[entries[i]], int(entries[i+1]), "entry %d", i/2)
+				below++
+			}
+		}
+		require.Greater(t, below, 1<<bits/2)
+		poke(t, tree, poked{slab: root, word: metaWord, value: raw.value})
+	})
+}
+
+// A lookup beside updates finds keys by a glance at their leaves, unless other structures use the pool: then its kernel
+// must not.
+func TestSharedPoolsAreNotGlancedAt(t *testing.T) {
+	d := openDevice(t)
+	own, shared := newTree(t, d, Options{}), newTree(t, d, Options{Pool: sharedPool(t, d, alloc.PoolOptions{})})
+	for tree, want := range map[*dictionary[uint32]]uint32{own: 0, shared: 1} {
+		require.Equal(t, want, tree.Constants()["BTREE_SHARES"])
+		_, mixed := tree.mixedKernels(structures.Mixed, operands{ordered: true}, false)
+		for _, kernel := range []any{tree.applyKernel(structures.Find, false), *mixed} {
+			require.Contains(t, fmt.Sprint(kernel), fmt.Sprintf("{BTREE_SHARES %d}", want))
+		}
+	}
 }
 
 // A range returns a key once, even if the leaf has it twice: a reader may see that while the key moves to another slot,
@@ -347,7 +418,9 @@ func testRangeOverAKeyTwice[W structures.Word](t *testing.T, d *vk.Device, tile 
 		q.Keys = append(q.Keys, numbers.Key[W](i*8))
 		q.Highs = append(q.Highs, numbers.Key[W](i*8+150))
 	}
-	requireBatch(t, tree, q, modelOf[W]{}.insert(keys, keys))
+	b, left := dispatchMixed(t, d, tree, prefixIndex{}, q)
+	require.Zero(t, left)
+	requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), modelOf[W]{}.insert(keys, keys))
 }
 
 // Batches of one kind of ordered queries have their own kernels. Without visits, all stay pending, and are done later.

@@ -172,7 +172,7 @@ func (t *tree) Constants() map[string]uint32 {
 	leave, _ := t.Take()
 	defer leave()
 	c := t.Pool.Constants()
-	c["TILE"] = uint32(t.tiles.update)
+	c["TILE"], c["BTREE_SHARES"] = uint32(t.tiles.update), word(t.Shares)
 	return c
 }
 

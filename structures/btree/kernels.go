@@ -145,7 +145,13 @@ func (t *tree) locateKernel() recording.Spec[locatePush] {
 
 func (t *tree) applyKernel(kind structures.Kind, keeps bool) recording.Spec[applyPush] {
 	return overTree[applyPush](recording.ByLoops(t.Device, keeping(t.protocol("apply"), keeps)), t.tiles.update,
-		recording.Constant("KIND", uint32(kind)), recording.Torn(t.Device, "BTREE_TORN"), t.queries.constant())
+		recording.Constant("KIND", uint32(kind)), recording.Torn(t.Device, "BTREE_TORN"), t.shares(),
+		t.queries.constant())
+}
+
+// shares returns the constant that says whether other structures may use the tree's pool.
+func (t *tree) shares() recording.Specialization {
+	return recording.Constant("BTREE_SHARES", word(t.Shares))
 }
 
 // mixedKernels describes the kernels for the ordered queries of a batch, and the kernel for its other operations, or
@@ -157,7 +163,8 @@ func (t *tree) mixedKernels(kind structures.Kind, b operands,
 		if module == t.sized(walks) { // nothing changes the tree meanwhile
 			return overTree[mixedPush](module, t.queries.walk, append(own, t.queries.constant())...)
 		}
-		return overTree[mixedPush](module, t.tiles.update, append(own, recording.Torn(t.Device, "BTREE_TORN"))...)
+		own = append(own, recording.Torn(t.Device, "BTREE_TORN"), t.shares())
+		return overTree[mixedPush](module, t.tiles.update, own...)
 	}
 	modules, updates := t.ordering(kind, b, keeps)
 	for _, module := range modules {

@@ -19,9 +19,10 @@ import (
 //
 // Apply does Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and the ordered queries. Batches on
 // several streams may use the tree at the same time. Ordered queries of a mixed batch see what was there before the
-// batch (structures.Batch). Updates of one key run one after the other: if one key has a large share of the batch,
-// Update is faster. If the pool is full, operations are left pending: call Finish with the batch when no stream uses
-// the tree.
+// batch (structures.Batch). A batch with ordered queries waits for the batches that other streams have submitted, and
+// those that they submit later wait for it; a kernel of yours must not change the tree meanwhile. Updates of one key
+// run one after the other: if one key has a large share of the batch, Update is faster. If the pool is full, operations
+// are left pending: call Finish with the batch when no stream uses the tree.
 //
 // Finish gives the tree more memory and dispatches again, until b.Left is 0. If operations are pending, it also waits
 // for the other streams that use the tree.

@@ -1,8 +1,8 @@
-// B-link-tree list: finds the pairs of ranges in a read-only phase. btree_range.glsl does it concurrent with updates.
+// Ranges: finds the pairs of ranges in a read-only phase. btree_range.glsl does it concurrent with updates.
 //
 // Tiles of 2 or more lanes use the shared memory of pair_stage.glsl.
-#ifndef VKDS_BTREE_LIST_GLSL
-#define VKDS_BTREE_LIST_GLSL
+#ifndef VKDS_RANGES_GLSL
+#define VKDS_RANGES_GLSL
 
 #include "btree_search.glsl"
 #include "btree_version.glsl"
