@@ -22,9 +22,9 @@ K prefix_begin(BTreePrefixIndex index, uint i) {
 #define PREFIX_LAST(index, i, first) first + ((1u << (32u - index.bits)) - 1u)
 #endif
 
-// The lowest node, from `place` on, whose range has all keys from `first` to `last`. Its level is right unless it is the
-// root, whose level may rise meanwhile: a child of the root is read for its own. Lanes that are not `busy` keep their
-// place. Collective over the subgroup.
+// The lowest node, from `place` on, whose range has all keys from `first` to `last`. Its level is right unless it is
+// the root, whose level may rise meanwhile: a child of the root is read for its own. Lanes that are not `busy` keep
+// their place. Collective over the subgroup.
 BTreePlace prefix_node(BTree tree, BTreePlace place, K first, K last, bool busy) {
     for (uint visit = 0u; subgroupAny(busy) && visit < VISITS; visit++) {
         bool root = place.node == tree.root;
