@@ -29,7 +29,8 @@ struct BTreeListTurn {
 // If `next`, turns to the next lane's range. Collective.
 void btree_list_turn(uint open, BTreeList l, bool next, inout BTreeListTurn turn) {
     uint source = tile_first(open);
-    uint leaf = tile_shuffle(l.leaf, source), place = tile_shuffle(l.place, source), most = tile_shuffle(l.most, source);
+    uint leaf = tile_shuffle(l.leaf, source), place = tile_shuffle(l.place, source);
+    uint most = tile_shuffle(l.most, source);
     P range = tile_shuffle(l.range, source);
     if (next) turn = BTreeListTurn(BTreeWalk(leaf, range.VKDS_KEY, range.VKDS_VALUE, 0u), place, most);
 }

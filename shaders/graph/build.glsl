@@ -11,6 +11,11 @@ const uint BUILD_EACH = 4u;
 uint build_first() { return workgroup_index() * WORKGROUP * BUILD_EACH + workgroup_lane(); }
 uint build_item(uint first, uint k) { return first + k * WORKGROUP; }
 
+// What is noted of the edges and the buckets of vertices, in one word.
+const uint BUILD_WRONG = 1u;     // an end of an edge is not a valid vertex
+const uint BUILD_LESS = 2u;      // an edge is left out
+const uint BUILD_SEVERAL = 4u;   // a vertex has several buckets
+
 const uint BUILD_COMPARED = 512u;   // the most arcs of a bucket that are compared with each other
 
 struct BuildEdges {

@@ -6,7 +6,7 @@
 layout(push_constant, std430) uniform Push {
     BuildEdges edges;
     uvec2 degrees;   // a word per vertex, 0 at first; 0: they are known
-    uvec2 wrong;     // output: a word, not 0 if an end of an edge is not a valid vertex
+    uvec2 noted;     // a word, 0 at first: BUILD_…
     uint vertices;
 };
 
@@ -20,7 +20,8 @@ void main() {
     }
     [[unroll]] for (uint k = 0u; k < BUILD_EACH; k++) {
         bool sound = max(a[k], b[k]) < vertices;
-        if (!sound) atomic_or(wrong, 1u);
+        if (!sound) atomic_or(noted, BUILD_WRONG);
+        if (arcs[k] == 0u && build_item(first, k) < edges.count) atomic_or(noted, BUILD_LESS);
         if (!sound || degrees == uvec2(0u)) continue;
         if (arcs[k] > 0u) atomic_add(address_at(degrees, a[k], 2u), 1u);
         if (arcs[k] > 1u) atomic_add(address_at(degrees, b[k], 2u), 1u);

@@ -159,15 +159,15 @@ type buildEdges struct {
 
 type buildDegreesPush struct {
 	Edges          buildEdges
-	Degrees, Wrong uint64
+	Degrees, Noted uint64
 	Vertices       uint32
 }
 
 type buildNeedsPush struct {
-	Degrees, Offsets, Needs uint64
-	Vertices, Slots         uint32
-	Each                    float32
-	Most                    uint32
+	Degrees, Offsets, Needs, Noted uint64
+	Vertices, Slots                uint32
+	Each                           float32
+	Most                           uint32
 }
 
 type buildKeysPush struct {
@@ -214,8 +214,9 @@ type building struct {
 	rows    int    // the number of rows
 	unique  bool   // no arcs are equal
 	arcs    int    // including equal ones and, unless the graph has them, loops
+	inOrder bool   // the arcs are in the order of their buckets
 
-	wrong, total           uint64 // words
+	noted, total           uint64 // words
 	needs, places, scratch uint64 // of vertices
 	buckets                int    // of all vertices
 	extra                  int    // slabs after their base slabs
@@ -230,7 +231,7 @@ type building struct {
 func (b *building) layVertices(g *Graph, base uint64) int {
 	p := recording.Parts{Base: base}
 	words := p.Take(8)
-	b.wrong, b.total = words, words+4
+	b.noted, b.total = words, words+4
 	b.needs, b.places = p.Take(4*(g.o.Vertices+1)), p.Take(4*(g.o.Vertices+1))
 	b.scratch = p.Take(g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: g.o.Vertices + 1}}))
 	return int(p.Used)
@@ -354,38 +355,47 @@ func stage[P any](g *Graph, of recording.Spec[P], invocations int, push P) error
 func (g *Graph) countArcs(b *building, room *vk.Buffer[uint32]) error {
 	err := recording.Run(g.h.Stream, func() (err error) {
 		g.h.Stream.Fill(room, 0, int(b.needs-room.Address())/4+g.o.Vertices+1, 0)
-		needs := buildNeedsPush{Degrees: b.needs, Offsets: b.offsets, Needs: b.needs, Vertices: uint32(g.o.Vertices),
-			Slots: uint32(g.slots), Each: g.each(), Most: maxBuckets}
+		needs := buildNeedsPush{Degrees: b.needs, Offsets: b.offsets, Needs: b.needs, Noted: b.noted,
+			Vertices: uint32(g.o.Vertices), Slots: uint32(g.slots), Each: g.each(), Most: maxBuckets}
 		degrees := b.needs
 		if b.offsets != 0 {
 			degrees, needs.Vertices = 0, uint32(b.rows) // the other vertices have no arcs
 		}
 		g.timed("degrees", func() {
 			err = stage(g, buildDegreesKernel(), invocations(b.edges.Count),
-				buildDegreesPush{b.push(g), degrees, b.wrong, uint32(g.o.Vertices)})
+				buildDegreesPush{b.push(g), degrees, b.noted, uint32(g.o.Vertices)})
 			err = cmp.Or(err, stage(g, buildNeedsKernel(), int(needs.Vertices), needs),
 				g.bulk.Scan(g.h.Stream, primitives.ScanArgs{In: b.needs, Out: b.places,
 					Length: primitives.Length{N: g.o.Vertices + 1}, Total: b.total, Scratch: b.scratch}))
 		})
-		g.h.Stream.Copy(g.host, 0, room, int(b.wrong-room.Address())/4, 2)
+		g.h.Stream.Copy(g.host, 0, room, int(b.noted-room.Address())/4, 2)
 		return err
 	})
 	words := g.host.Slice()
-	if b.buckets = int(words[1]); err == nil && words[0] != 0 {
+	if b.buckets = int(words[1]); err == nil && words[0]&edgeWrong != 0 {
 		err = &VertexError{-1, g.o.Vertices}
 	}
+	b.inOrder = b.offsets != 0 && words[0] == 0
 	return err
 }
 
-// recordSorted records the sort of arcs by their buckets.
+// edgeWrong is BUILD_WRONG of build.glsl.
+const edgeWrong = 1
+
+// recordSorted records the sort of arcs by their buckets. Rows need none if each vertex has one bucket.
 func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
 	keys := buildKeysPush{Edges: b.push(g), Places: b.places, Keys: b.keys, Values: b.values,
 		Buckets: uint32(b.buckets), Seed: g.o.Seed}
 	if g.o.Weighted {
 		keys.Weights = b.edges.Weights.Address()
 	}
+	if b.inOrder {
+		keys.Keys, keys.Values = b.sortedKeys, b.sortedValues
+	}
 	g.timed("keys", func() { err = stage(g, buildKeysKernel(), invocations(b.edges.Count), keys) })
-	g.timed("sort", func() { err = cmp.Or(err, g.bulk.Sort(g.h.Stream, b.sort(g))) })
+	if !b.inOrder {
+		g.timed("sort", func() { err = cmp.Or(err, g.bulk.Sort(g.h.Stream, b.sort(g))) })
+	}
 	g.timed("runs", func() {
 		g.h.Stream.Fill(room, int(b.total-room.Address())/4, 4, 0)
 		g.h.Stream.Fill(room, int(b.runs-room.Address())/4, int(b.lengths-b.runs)/4, 0)

@@ -142,6 +142,67 @@ func TestBuildOfLongBuckets(t *testing.T) {
 	require.EqualValues(t, len(e.From), edges)
 }
 
+// upTo returns the numbers from 0 to n - 1.
+func upTo(n int) (all []uint32) {
+	for i := range uint32(n) {
+		all = append(all, i)
+	}
+	return all
+}
+
+// Rows of vertices with one bucket each are in order already. Those with a hub are sorted, and those of which loops are
+// left out, too.
+func TestBuildOfRowsInOrder(t *testing.T) {
+	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
+	d := testdevice.Open(t)
+	for name, c := range map[string]struct {
+		more  Edges
+		loops bool
+		sorts int
+	}{
+		"in order":     {},
+		"a hub":        {more: Edges{From: slices.Repeat([]uint32{250}, 200), To: upTo(200)}, sorts: 1},
+		"loops":        {more: Edges{From: []uint32{7}, To: []uint32{7}}, loops: true},
+		"without loop": {more: Edges{From: []uint32{7}, To: []uint32{7}}, sorts: 1},
+	} {
+		for _, weighted := range []bool{false, true} {
+			o := Options{Directed: true, SelfLoops: c.loops, Weighted: weighted, Timed: true}
+			var e Edges
+			for i := range uint32(2000) {
+				e.From, e.To = append(e.From, i*7%300), append(e.To, (i*7%300+1+i%13)%300)
+			}
+			e.From, e.To = append(e.From, c.more.From...), append(e.To, c.more.To...)
+			if weighted {
+				e.Weights = upTo(len(e.From))
+			}
+			rows, err := BuildCSR(t.Context(), d, e, CSROptions{})
+			require.NoError(t, err)
+			g, err := Build(t.Context(), d, rows, o)
+			require.NoError(t, err, name)
+			w := graphoracle.New(o)
+			for i := range e.From {
+				weight := uint32(0)
+				if weighted {
+					weight = e.Weights[i]
+				}
+				w.Update(structures.Insert, e.From[i], e.To[i], weight)
+			}
+			requireSame(t, t, g, w)
+			stats, err := g.Inspect().Stats(t.Context())
+			require.NoError(t, err)
+			sorts := 0
+			for _, timing := range stats.Timings {
+				if timing.Label == "sort" {
+					sorts++
+				}
+			}
+			require.Equal(t, c.sorts, sorts, name)
+			require.NoError(t, g.Close())
+			require.NoError(t, rows.Close())
+		}
+	}
+}
+
 // Rows that a program made may have equal arcs.
 func TestBuildOfRowsWithEqualArcs(t *testing.T) {
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
