@@ -43,8 +43,9 @@
 #define VKDS_LEAF_ATOMICS 0
 #endif
 
-// 1 if other structures may use the tree's pool. While updates run, a new node's slab may then have been theirs a moment
-// ago, and a cache that is not coherent may still have what they had there. So no plain load reads nodes beside updates.
+// 1 if other structures may use the tree's pool. While updates run, a new node's slab may then have been theirs a
+// moment ago, and a cache that is not coherent may still have what they had there. So no plain load reads nodes beside
+// updates.
 layout(constant_id = VKDS_ID_BTREE_SHARES) const uint BTREE_SHARES = 1;
 
 // A tree as the host describes it (btree.Description in Go).
