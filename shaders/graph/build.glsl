@@ -14,7 +14,9 @@ uint build_item(uint first, uint k) { return first + k * WORKGROUP; }
 // What is noted of the edges and the buckets of vertices, in one word.
 const uint BUILD_WRONG = 1u;     // an end of an edge is not a valid vertex
 const uint BUILD_LESS = 2u;      // an edge is left out
-const uint BUILD_SEVERAL = 4u;   // a vertex has several buckets
+const uint BUILD_LONG = 4u;      // a vertex with several buckets has more than BUILD_ORDERED arcs
+
+const uint BUILD_ORDERED = 128u;   // the most arcs of a vertex that a subgroup brings into order
 
 const uint BUILD_COMPARED = 512u;   // the most arcs of a bucket that are compared with each other
 

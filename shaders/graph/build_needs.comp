@@ -24,5 +24,5 @@ void main() {
     else degree = plain_load_at(offsets, i + 1u) - plain_load_at(offsets, i);
     uint need = degree == 0u ? 0u : buckets_for(degree, slots, each, most);
     plain_store_at(needs, i, need);
-    if (need > 1u) atomic_or(noted, BUILD_SEVERAL);
+    if (need > 1u && degree > BUILD_ORDERED) atomic_or(noted, BUILD_LONG);
 }

@@ -205,8 +205,8 @@ bool btree_find(BTree tree, BTreePrefixIndex index, K key, bool enabled, out V v
 }
 
 // Returns the leaf that each enabled lane's key belongs to, or one left of it if some nodes have no parent yet; other
-// lanes get any node. `above` becomes the inner node that led there, or SLAB_NULL if `start` is the leaf. The leaf itself
-// is not read. Collective.
+// lanes get any node. `above` becomes the inner node that led there, or SLAB_NULL if `start` is the leaf. The leaf
+// itself is not read. Collective.
 uint btree_seek(BTree tree, BTreePlace start, K key, bool enabled, out uint above) {
     BTreeSearch s = btree_search(key, start, enabled && start.level != 0u);
     uint leaf = start.node;

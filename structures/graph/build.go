@@ -176,6 +176,12 @@ type buildKeysPush struct {
 	Buckets, Seed                 uint32
 }
 
+type buildOrderPush struct {
+	Offsets, Places, Keys, Values uint64
+	Shift, Vertices, Count        uint32
+	_                             uint32
+}
+
 type buildRunsPush struct {
 	Keys         uint64
 	Shift, Count uint32
@@ -214,7 +220,7 @@ type building struct {
 	rows    int    // the number of rows
 	unique  bool   // no arcs are equal
 	arcs    int    // including equal ones and, unless the graph has them, loops
-	inOrder bool   // the arcs are in the order of their buckets
+	inOrder bool   // the arcs are in the order of their vertices, of which none is a hub
 
 	noted, total           uint64 // words
 	needs, places, scratch uint64 // of vertices
@@ -382,7 +388,7 @@ func (g *Graph) countArcs(b *building, room *vk.Buffer[uint32]) error {
 // edgeWrong is BUILD_WRONG of build.glsl.
 const edgeWrong = 1
 
-// recordSorted records the sort of arcs by their buckets. Rows need none if each vertex has one bucket.
+// recordSorted records the sort of arcs by their buckets. In rows without hubs only few arcs have to move.
 func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
 	keys := buildKeysPush{Edges: b.push(g), Places: b.places, Keys: b.keys, Values: b.values,
 		Buckets: uint32(b.buckets), Seed: g.o.Seed}
@@ -393,7 +399,12 @@ func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
 		keys.Keys, keys.Values = b.sortedKeys, b.sortedValues
 	}
 	g.timed("keys", func() { err = stage(g, buildKeysKernel(), invocations(b.edges.Count), keys) })
-	if !b.inOrder {
+	if b.inOrder {
+		g.timed("order", func() {
+			err = cmp.Or(err, stage(g, buildOrderKernel(), b.rows, buildOrderPush{b.offsets, b.places, b.sortedKeys,
+				b.sortedValues, 2 + b.shift(g), uint32(b.rows), uint32(b.arcs), 0}))
+		})
+	} else {
 		g.timed("sort", func() { err = cmp.Or(err, g.bulk.Sort(g.h.Stream, b.sort(g))) })
 	}
 	g.timed("runs", func() {

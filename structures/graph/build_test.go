@@ -150,8 +150,8 @@ func upTo(n int) (all []uint32) {
 	return all
 }
 
-// Rows of vertices with one bucket each are in order already. Those with a hub are sorted, and those of which loops are
-// left out, too.
+// Rows without hubs are brought into the order of their buckets vertex by vertex. Those with a hub are sorted, and
+// those of which loops are left out, too.
 func TestBuildOfRowsInOrder(t *testing.T) {
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	d := testdevice.Open(t)
@@ -161,6 +161,7 @@ func TestBuildOfRowsInOrder(t *testing.T) {
 		sorts int
 	}{
 		"in order":     {},
+		"no hub":       {more: Edges{From: slices.Repeat([]uint32{250}, 100), To: upTo(100)}},
 		"a hub":        {more: Edges{From: slices.Repeat([]uint32{250}, 200), To: upTo(200)}, sorts: 1},
 		"loops":        {more: Edges{From: []uint32{7}, To: []uint32{7}}, loops: true},
 		"without loop": {more: Edges{From: []uint32{7}, To: []uint32{7}}, sorts: 1},

@@ -87,6 +87,9 @@ func buildNeedsKernel() recording.Spec[buildNeedsPush] {
 func buildKeysKernel() recording.Spec[buildKeysPush] {
 	return recording.Of[buildKeysPush]("graph/build_keys", workgroup)
 }
+func buildOrderKernel() recording.Spec[buildOrderPush] {
+	return recording.Of[buildOrderPush]("graph/build_order", workgroup)
+}
 func buildRunsKernel() recording.Spec[buildRunsPush] {
 	return recording.Of[buildRunsPush]("graph/build_runs", workgroup)
 }
