@@ -3,6 +3,7 @@ package vk
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,8 +29,11 @@ func (d *Device) tuningFile() string {
 	if d.folder == "" {
 		return ""
 	}
-	return filepath.Join(d.folder, fmt.Sprintf("tuning-%04x-%04x-%x.json", d.about.Vendor, d.about.Device,
-		d.about.DriverVersion))
+	about := &d.about
+	// The number alone won't do: lavapipe's is 1 in all versions.
+	driver := fmt.Appendf(nil, "%x %s %s", about.DriverVersion, about.Driver, about.DriverInfo)
+	return filepath.Join(d.folder, fmt.Sprintf("tuning-%04x-%04x-%08x.json", about.Vendor, about.Device,
+		crc32.ChecksumIEEE(driver)))
 }
 
 // loadTuning reads the choices of a device, unless there are options. A file that can't be read counts as empty, as

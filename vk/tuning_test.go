@@ -39,12 +39,18 @@ func TestTuning(t *testing.T) {
 
 	// A new driver begins without choices, and has its own.
 	t.Cleanup(func() { alterDescription = nil })
-	alterDescription = func(d *native.Description) { d.DriverVersion++ }
-	newer := opened(Options{})
-	require.Empty(t, newer.Tuning())
-	_, err = newer.SaveTuning(Tuning{"a": 4})
-	require.NoError(t, err)
-	require.Equal(t, Tuning{"a": 4}, opened(Options{}).Tuning())
+	for i, alter := range []func(*native.Description){
+		func(d *native.Description) { d.DriverVersion++ },
+		func(d *native.Description) { d.DriverInfo += ".1" },
+	} {
+		alterDescription = alter
+		newer := opened(Options{})
+		require.Empty(t, newer.Tuning())
+		own := Tuning{"a": 4 + i}
+		_, err = newer.SaveTuning(own)
+		require.NoError(t, err)
+		require.Equal(t, own, opened(Options{}).Tuning())
+	}
 	alterDescription = nil
 	require.Equal(t, Tuning{"a": 1, "b": 2}, opened(Options{}).Tuning())
 

@@ -120,15 +120,20 @@ func (r *remote) dial(ctx context.Context, g *global) (*bulk.Client, error) {
 	if secure {
 		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	if a := beyond(o.Addresses); a != "" && o.Password != "" && o.TLS == nil {
-		fmt.Fprintf(g.err, "vkds: the password goes to %s without TLS (grpc+tls://%[1]s asks for it)\n", a)
-	}
 	if r.tlsCA != "" {
 		if o.TLS.RootCAs, err = signersIn(r.tlsCA); err != nil {
 			return nil, err
 		}
 	}
-	return bulk.Dial(ctx, o)
+	c, err := bulk.Dial(ctx, o)
+	goes := o.Addresses
+	if err == nil { // a server on this machine may name others
+		goes = slices.Concat(goes, c.Addresses())
+	}
+	if a := beyond(goes); a != "" && o.Password != "" && o.TLS == nil {
+		fmt.Fprintf(g.err, "vkds: the password goes to %s without TLS (grpc+tls://%[1]s asks for it)\n", a)
+	}
+	return c, err
 }
 
 // aboutKeys calls use with a server. The keys that are asked about come from a command's arguments, or a file.

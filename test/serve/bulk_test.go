@@ -307,6 +307,18 @@ func TestPasswordInTheClear(t *testing.T) {
 	require.Equal(t, 1, logged())
 	require.Equal(t, 1, warned("grpc://"+everywhere))
 	require.Zero(t, warned(at))
+
+	// A server on this machine names one that may be elsewhere.
+	all := shards(t, 2, 1)
+	both := flown(t, all)
+	near := all[1].address
+	all[1].listen, all[1].address = near, strings.Replace(near, "127.0.0.1", "0.0.0.0", 1)
+	for _, s := range all {
+		s.flags = append(s.flags, "--password-file", secret)
+		s.flags[slices.Index(s.flags, near)] = all[1].address
+		s.start(t)
+	}
+	require.Equal(t, 1, warned(both[0]))
 }
 
 // A load into two shards goes to both, and so do questions.

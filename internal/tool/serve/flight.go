@@ -122,7 +122,8 @@ func (l *flightListener) Accept() (net.Conn, error) {
 	}
 }
 
-// know returns a connection as one that the service knows, or nil if it has enough. Strangers can't hold all places.
+// know returns a connection as one that the service knows, or nil if it has enough. Strangers hold places only for
+// a while.
 func (f *flights) know(n net.Conn) *flightConn {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -119,8 +120,15 @@ func (t *talking) Read(into []byte) (int, error) {
 	if err := t.Conn.SetReadDeadline(until); err != nil {
 		return 0, err
 	}
-	return t.Conn.Read(into)
+	n, err := t.Conn.Read(into)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errSilent
+	}
+	return n, err
 }
+
+// errSilent stands for the system's error, which names this end's port: each of these would be another warning.
+var errSilent = fmt.Errorf("it says nothing: %w", os.ErrDeadlineExceeded)
 
 func (x *shard) close() {
 	for _, c := range x.clients {

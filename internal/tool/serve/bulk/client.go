@@ -145,6 +145,14 @@ func (c *Client) Close() {
 	}
 }
 
+// Addresses returns those of all servers that may be asked.
+func (c *Client) Addresses() (all []string) {
+	for _, x := range c.shards {
+		all = append(all, x.o.Addresses...)
+	}
+	return all
+}
+
 // Len returns the number of pairs. Error: *ServerError.
 func (c *Client) Len(ctx context.Context) (int64, error) {
 	info, err := c.shards[0].info(ctx)

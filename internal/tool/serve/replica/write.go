@@ -55,8 +55,11 @@ func (n *Node) Write(ops []Op, texts [][]byte) ([]Answer, error) {
 		case <-w.done:
 			return w.answers, w.err
 		default:
-			return nil, ErrClosed
 		}
+		if err := n.Err(); err != nil { // Close has not waited for what was taken
+			return nil, &UnknownError{err}
+		}
+		return nil, ErrClosed
 	}
 }
 
