@@ -202,21 +202,23 @@ func (b *batch[K, V]) inOrder() {
 // answer gives the calls of a group their results. A batch of many is answered by several goroutines, since one needs
 // longer to wake its callers than the dictionary to answer them.
 func (b *batch[K, V]) answer(err error) {
+	pending := pendingOf(err) // here, where rescue is: a method of the dictionary's error may panic
 	if b.at != find && b.at < firstUpdate {
-		b.answerSome(b.calls, 0, err) // a dictionary that answers too little makes it panic
+		b.answerSome(b.calls, 0, err, pending) // a dictionary that answers too little makes it panic
 		return
 	}
 	for i, at := range b.starts[1:] {
-		b.parts.Go(func() { b.answerSome(b.calls[(i+1)*part:min((i+2)*part, len(b.calls))], at, err) })
+		b.parts.Go(func() {
+			b.answerSome(b.calls[(i+1)*part:min((i+2)*part, len(b.calls))], at, err, pending)
+		})
 	}
-	b.answerSome(b.calls[:min(part, len(b.calls))], 0, err)
+	b.answerSome(b.calls[:min(part, len(b.calls))], 0, err, pending)
 	b.parts.Wait()
 }
 
-// answerSome gives some calls, the first operation of which is at a place of the batch, their results.
-func (b *batch[K, V]) answerSome(calls []*call[K, V], at int, err error) {
-	var pending *structures.PendingError
-	errors.As(err, &pending)
+// answerSome gives some calls, the first operation of which is at a place of the batch, their results. pending: err is
+// one, or nil.
+func (b *batch[K, V]) answerSome(calls []*call[K, V], at int, err error, pending *structures.PendingError) {
 	for i, x := range calls {
 		n := x.size()
 		if x.state.CompareAndSwap(running, answering) {
@@ -236,6 +238,12 @@ func (b *batch[K, V]) answerSome(calls []*call[K, V], at int, err error) {
 		calls[i] = nil
 		at += n
 	}
+}
+
+// pendingOf returns the *structures.PendingError that an error is, or nil.
+func pendingOf(err error) (pending *structures.PendingError) {
+	errors.As(err, &pending)
+	return pending
 }
 
 // partOf returns the error of the call with some of a batch's operations.

@@ -80,7 +80,7 @@ type call[K, V structures.Number] struct {
 	neighbors structures.Neighbors[K, V]
 	into      *structures.Ranges[K, V]
 	err       error
-	_         [32]byte // so that it begins with a cache line: the next size of the allocator is a multiple
+	_         [40]byte // so that it begins with a cache line: the next size of the allocator is a multiple
 }
 
 // one makes the call one of a single key, with its slices inside.
@@ -107,6 +107,7 @@ func (x *call[K, V]) isUpdate() bool { return x.kind >= firstUpdate }
 func (x *call[K, V]) forget() {
 	x.keys, x.found, x.values, x.status, x.ranges, x.ranks, x.numbers = nil, nil, nil, nil, nil, nil, nil
 	x.neighbors, x.into, x.err = structures.Neighbors[K, V]{}, nil, nil
+	x.next, x.prev = nil, nil // a neighbor may have left with its caller's slices
 	x.state.Store(waiting)
 }
 
@@ -133,6 +134,15 @@ const taken = ^uint64(0)
 func (q *queue[K, V]) fills(n int) bool { return q.operations.Load()+int64(n) >= q.enough.Load() }
 
 func (q *queue[K, V]) empty() bool { return q.first == nil && q.pushed.Load() == nil }
+
+// waiting returns how many operations wait. It is at least one if a call does: a call that was pushed and taken before
+// its caller counted it makes the count too small by its operations, until the caller goes on.
+func (q *queue[K, V]) waiting() int {
+	if q.empty() {
+		return 0
+	}
+	return max(1, int(q.operations.Load()))
+}
 
 // push appends a call. Its operations are counted afterwards, so that those that are counted can be taken.
 func (q *queue[K, V]) push(x *call[K, V]) {

@@ -186,12 +186,12 @@ func (c *core[K, V]) reserve() {
 }
 
 // begin begins a batch of the calls that wait, if it may. late is set if they have waited for long enough. c.mu is
-// held, and either c is not closed or the caller is among its users.
+// held, and close does not wait for the last users yet, or the caller is one of them.
 func (c *core[K, V]) begin(late bool) {
 	c.expect()
-	n := int(c.queue.operations.Load())
+	n := c.queue.waiting()
 	switch {
-	case n <= 0, c.waits, c.under == most:
+	case n == 0, c.waits, c.under == most:
 	case late, c.mayBegin(n):
 		c.users.Add(1)
 		c.under++
@@ -260,7 +260,7 @@ func (c *core[K, V]) next(b *batch[K, V]) bool {
 		c.mu.Lock()
 		c.waits = false
 	}
-	if n := int(c.queue.operations.Load()); n > 0 && c.mayBegin(n) {
+	if n := c.queue.waiting(); n > 0 && c.mayBegin(n) {
 		c.under++
 		c.reserve() // so that no caller waits for the lock meanwhile
 		c.take(b)
@@ -408,8 +408,10 @@ func (c *core[K, V]) apply(ctx context.Context, b structures.Batch[K, V]) (r str
 // close waits for all calls, and closes the dictionary.
 func (c *core[K, V]) close() error {
 	c.mu.Lock()
-	c.closed = true
-	c.expect()
+	if !c.closed {
+		c.closed = true
+		c.begin(false) // a call that waits for another's caller to count it
+	}
 	c.mu.Unlock()
 	c.users.Wait()
 	c.mu.Lock()

@@ -97,49 +97,54 @@ func combinedCall(leavesUnseen, leavesWhileCopied, answersUnseen bool) Model {
 }
 
 // The queue of structures/combine: callers push a call without a lock, and look whether they should begin a batch. One
-// of them gives up. A worker's batch has ended, and it takes what waits.
+// of them gives up. A worker's batch has ended, and it takes what waits, or the dictionary is closed.
 func TestQueueOfCombinedCalls(t *testing.T) {
-	type fault int
-	const (
-		none fault = iota
-		expectsLate
-		looksEarly
-		leavesUncollected
-	)
-	for _, broken := range []fault{expectsLate, looksEarly, leavesUncollected} {
-		holds(t, func(isBroken bool) Model {
-			if isBroken {
-				return combinedQueue(broken == expectsLate, broken == looksEarly, broken == leavesUncollected)
-			}
-			return combinedQueue(false, false, false)
-		})
+	check(t, combinedQueue(sound, false), true)
+	check(t, combinedQueue(sound, true), true)
+	for _, broken := range []queueFault{expectsLate, looksEarly, leavesUncollected} {
+		check(t, combinedQueue(broken, false), false)
 	}
+	check(t, combinedQueue(countsOnly, true), false)
 }
 
-func combinedQueue(expectsLate, looksEarly, leavesUncollected bool) Model {
+type queueFault int
+
+const (
+	sound queueFault = iota
+	expectsLate
+	looksEarly
+	leavesUncollected
+	countsOnly // sees no call that waits if the count is too small
+)
+
+func combinedQueue(broken queueFault, closes bool) Model {
 	// Calls are bits. blocked: a thread waits for the lock; there are other orders in which it gets it.
-	const pushed, collected, operations, enough, lock, served = 0, 1, 2, 3, 4, 5
-	const never, blocked = 9, 1
+	const pushed, collected, operations, enough, lock, served, closed = 0, 1, 2, 3, 4, 5, 6
+	const never, always, blocked = 9, -9, 1
 	now := func(t *Thread, place int) int { return t.Or(place, 0) }
 	collect := func(t *Thread) { t.Or(collected, t.Exchange(pushed, 0)) }
+	waits := func(t *Thread) bool {
+		if broken == countsOnly {
+			return now(t, operations) > 0
+		}
+		return now(t, collected) != 0 || now(t, pushed) != 0
+	}
 	// idle is the end of a batch, and of those of the calls that waited then.
 	idle := func(t *Thread) {
-		for range 3 {
-			n := 0
-			if expectsLate {
-				n = now(t, operations)
-				t.Exchange(enough, 1)
-			} else {
-				t.Exchange(enough, 1)
-				n = now(t, operations)
-			}
-			if n <= 0 {
+		least := 1
+		if now(t, closed) == 1 {
+			least = always
+		}
+		for range 4 {
+			early := broken == expectsLate && waits(t)
+			t.Exchange(enough, least)
+			if broken == expectsLate && !early || broken != expectsLate && !waits(t) {
 				return
 			}
 			t.Exchange(enough, never)
 			collect(t)
 			calls := t.Exchange(collected, 0)
-			t.Add(operations, -(calls&1 + calls>>1))
+			t.Add(operations, -(calls&1 + calls>>1&1 + calls>>2))
 			t.Or(served, calls)
 		}
 	}
@@ -151,38 +156,56 @@ func combinedQueue(expectsLate, looksEarly, leavesUncollected bool) Model {
 		t.Exchange(lock, 0)
 		return 0
 	}
+	withdraw := func(t *Thread, call int) {
+		collect(t)
+		if calls := now(t, collected); calls&call != 0 {
+			t.Exchange(collected, calls&^call)
+			t.Add(operations, -1)
+			t.Or(served, call) // its caller has an error
+		}
+	}
 	push := func(t *Thread, call int) int {
 		least := 0
-		if looksEarly {
+		if broken == looksEarly {
 			least = now(t, enough)
 		}
 		t.Or(pushed, call)
 		n := t.Add(operations, 1) + 1
-		if !looksEarly {
+		if broken != looksEarly {
 			least = now(t, enough)
 		}
 		if n < least {
 			return 0
 		}
-		return locked(t, idle)
+		return locked(t, func(t *Thread) {
+			if now(t, closed) == 1 {
+				withdraw(t, call)
+				return
+			}
+			idle(t)
+		})
 	}
 	leave := func(t *Thread) {
-		if leavesUncollected {
+		if broken == leavesUncollected {
 			t.Exchange(pushed, now(t, pushed)&^1)
 			t.Add(operations, -1)
 			return
 		}
-		collect(t)
-		if calls := now(t, collected); calls&1 != 0 {
-			t.Exchange(collected, calls&^1)
-			t.Add(operations, -1)
-		}
+		withdraw(t, 1)
 	}
 	return Model{
-		Places: []int{0, 0, 0, never, 0, 0}, Threads: []func(*Thread) int{
+		// One call waits already.
+		Places: []int{4, 0, 1, never, 0, 0, 0}, Threads: []func(*Thread) int{
 			func(t *Thread) int { return push(t, 1) | locked(t, leave) },
 			func(t *Thread) int { return push(t, 2) },
-			func(t *Thread) int { return locked(t, idle) },
+			func(t *Thread) int {
+				return locked(t, func(t *Thread) {
+					if closes {
+						t.Exchange(closed, 1)
+					}
+					idle(t)
+				})
+			},
 		},
 		Fault: func(places, returned []int) string {
 			switch {
