@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
@@ -34,6 +35,8 @@ type core[K, V structures.Number] struct {
 	calls    sync.Pool          // of *call[K, V]
 	batches  sync.Pool          // of *batch[K, V]
 	users    sync.WaitGroup     // calls and workers that Close waits for
+
+	ends atomic.Pointer[ends] // of a context that many calls have
 
 	mu     sync.Mutex
 	queue  queue[K, V]
@@ -129,7 +132,7 @@ func (c *core[K, V]) do(ctx context.Context, x *call[K, V]) error {
 	select {
 	case <-x.done:
 		return x.err
-	case <-done:
+	case <-c.ending(ctx, done):
 		return c.leave(ctx, x)
 	}
 }
@@ -414,6 +417,7 @@ func (c *core[K, V]) close() error {
 	}
 	c.mu.Unlock()
 	c.users.Wait()
+	c.unwatch()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.late != nil {

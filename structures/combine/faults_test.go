@@ -3,6 +3,7 @@ package combine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -185,6 +186,38 @@ func TestContexts(t *testing.T) {
 		}
 		require.Equal(t, structures.Status(9), status[0])
 		require.Equal(t, map[uint32]uint32{2: 20, 3: 30, 5: 5}, contentsOf(t, h.Tree))
+		require.NoError(t, c.Close())
+	})
+}
+
+// Calls with one context wait at several channels for its end. All of them end with it, again and again with a new
+// context, and others do not.
+func TestManyCallsWithOneContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld()
+		c := combine1(t, h, combine.Options{})
+		get := func() error { _, _, err := c.Get(t.Context(), 7); return err }
+		others := []<-chan error{later(get), later(get)}
+		<-h.began
+		<-h.began
+		for round := range 3 {
+			home := fmt.Errorf("round %d", round)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var all []<-chan error
+			for range 600 {
+				all = append(all, later(func() error { _, _, err := c.Get(ctx, 7); return err }))
+			}
+			others = append(others, later(get))
+			synctest.Wait()
+			cancel(home)
+			for _, ended := range all {
+				require.Equal(t, home, <-ended)
+			}
+		}
+		h.release()
+		for _, other := range others {
+			require.NoError(t, <-other)
+		}
 		require.NoError(t, c.Close())
 	})
 }
