@@ -254,18 +254,24 @@ func dispatchMixed[W structures.Word](t testing.TB, d *vk.Device, tree *dictiona
 		all = append(all, k)
 	}
 	for _, k := range append([]*vk.Kernel[mixedPush]{besideKernel(t, d, tree)}, all...) {
-		k.Dispatch(s, groups(b.Count), mixedPush{
-			Tree: tree.description(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),
-			Kinds: b.Kinds.Address(),
-			To: vk.NewArguments(s, windowArguments{Highs: b.Highs.Address(), Gate: gate,
-				Number: recording.Length{N: uint32(b.Count)}, Width: uint32(q.Width)}),
-			Statuses: b.Status.Address(), Pending: b.Left.Address(), OutKeys: b.OutKeys.Address(),
-			OutValues: b.OutValues.Address(),
-			Count:     uint32(b.Count), Visits: tree.visits | begin.Bits<<24, Slices: 1,
-		})
+		k.Dispatch(s, groups(b.Count), besidePush(s, tree, begin, gate, b))
 	}
 	require.NoError(t, s.Wait(t.Context()))
 	return b, testdevice.Download(t, b.Left, 1)[0]
+}
+
+// besidePush are the arguments of a kernel of a mixed batch. gate is where pending queries are counted.
+func besidePush[W structures.Word](s *vk.Stream, tree *dictionary[W], begin prefixIndex, gate uint64,
+	b structures.DeviceBatch) mixedPush {
+	return mixedPush{
+		Tree: tree.description(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),
+		Kinds: b.Kinds.Address(),
+		To: vk.NewArguments(s, windowArguments{Highs: b.Highs.Address(), Gate: gate,
+			Number: recording.Length{N: uint32(b.Count)}, Width: uint32(b.Width)}),
+		Statuses: b.Status.Address(), Pending: b.Left.Address(), OutKeys: b.OutKeys.Address(),
+		OutValues: b.OutValues.Address(),
+		Count:     uint32(b.Count), Visits: tree.visits | begin.Bits<<24, Slices: 1,
+	}
 }
 
 // besideKernel compiles the ranges and successors of btree_range.glsl.
@@ -497,7 +503,7 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 	for i := range queries {
 		queries[i] = numbers.Key[W](1000 + rng.Uint32N(1000*(n-2)))
 	}
-	updates, asks := testdevice.Stream(t, d), testdevice.Stream(t, d)
+	updates, asks, beside := testdevice.Stream(t, d), testdevice.Stream(t, d), besideKernel(t, d, tree)
 	for round := range 4 {
 		kind := []structures.Kind{structures.Insert, structures.Delete}[round%2]
 		rng.Shuffle(n, func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
@@ -508,7 +514,15 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 		q := orderedBatch(t, d, queries, 1)
 		require.NoError(t, tree.On(updates).Apply(kind, b))
 		// As in a kernel of the caller that does both. ApplyOn would make the device do one after the other.
-		require.NoError(t, tree.applyBy(tree.Using, asks, asked, q, false))
+		if asked == structures.FindCeil {
+			kinds := slices.Repeat([]uint8{uint8(asked)}, len(queries))
+			q.Kinds = testdevice.Room[uint8](t, d, len(kinds))
+			require.NoError(t, q.Kinds.Upload(t.Context(), 0, kinds))
+			require.NoError(t, q.Status.Upload(t.Context(), 0, make([]uint8, recording.Padded(len(kinds)))))
+			beside.Dispatch(asks, groups(q.Count), besidePush(asks, tree, prefixIndex{}, q.Left.Address(), q))
+		} else {
+			require.NoError(t, tree.applyBy(tree.Using, asks, asked, q, false))
+		}
 		for _, s := range []*vk.Stream{updates, asks} {
 			_, err := s.Submit()
 			require.NoError(t, err)
