@@ -49,7 +49,7 @@ var treeMixes = append([]mixture{
 		mix:   Mix{0.1, 0.1, 0.8, 0}, queries: allQueries},
 	{name: "alpha-0.6-all", about: "30% insert, 30% delete, the rest likewise", mix: Mix{0.3, 0.3, 0.4, 0},
 		queries: allQueries},
-	{name: "range-beside", about: "short ranges, by the kernel that may be concurrent with updates",
+	{name: "range-beside", about: "short ranges, in a batch as updates are",
 		mix: Mix{0, 0, 1, 0}, queries: justRanges},
 	{name: "successor-beside", about: "the next key above one, likewise", mix: Mix{0, 0, 1, 0}, queries: successors},
 }, shares(5, 50, 90)...)
