@@ -32,8 +32,10 @@ void main() {
         bool spare = subgroupAll(!asks || ((place | room) & (VKDS_PER_QUAD - 1u)) == 0u);
         uint leaf = btree_seek(tree, o.start, low, asks, above);
         BTreeList list = BTreeList(leaf, P(low, high), place, most);
-        bool done = btree_list(tree, list, asks, neighbour && asks, spare, out_keys, out_values, visits & VISITS_MASK,
-                               number, nearest);
+        // Each lane may read so many leaves. A mixed batch must be done in one dispatch, also if all its queries count
+        // the whole tree.
+        uint budget = (visits & VISITS_MASK) * TILE;
+        bool done = btree_list(tree, list, asks, neighbour && asks, spare, out_keys, out_values, budget, number, nearest);
         uint status = done ? STATUS_FOUND : STATUS_PENDING;
         V value = nearest.VKDS_VALUE;
 #endif

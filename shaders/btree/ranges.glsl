@@ -91,8 +91,9 @@ bool btree_list(BTree tree, BTreeList l, bool enabled, bool wants, bool spare, u
             if (mine && begins) first = least;
         }
         bool all = !stage_turn(stage, turn.place, over, ends && open != 0u);
-        // There is only one call in the code: if a stage is full, everything is written, and also at the end.
-        bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u);
+        // There is only one call in the code: if a stage is full, everything is written, and also at the end. If the
+        // budget ends first, the stages still have pairs of ranges that are done.
+        bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u) || budget == 1u;
         if (STAGED) stage_write(keys, values, ROOM, spare, write || all || end, all || end, stage);
         if (all) stage = stage_at(turn.place);
         n = next;

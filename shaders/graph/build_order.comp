@@ -47,6 +47,8 @@ void order(uint first, uint number, uint begin, uint buckets) {
             before += subgroupBallotBitCount(all);
         }
     }
+    // All lanes have read their arcs before any lane writes one. The votes above keep the lanes together.
+    memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
     for (uint j = 0u; j * lanes < number; j++) {
         uint to = first + place[j];
         if (j * lanes + lane >= number) continue;

@@ -429,7 +429,8 @@ func testRangeOverAKeyTwice[W structures.Word](t *testing.T, d *vk.Device, tile 
 	requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), modelOf[W]{}.insert(keys, keys))
 }
 
-// Batches of one kind of ordered queries have their own kernels. Without visits, all stay pending, and are done later.
+// Batches of one kind of ordered queries have their own kernels. Without visits all stay pending, and with few visits
+// some do. They are done later, and the pairs of those that are done stay.
 func TestQueriesOfOneKindWithUpdates(t *testing.T) {
 	eachWidth(t, testQueriesOfOneKindWithUpdates[uint32], testQueriesOfOneKindWithUpdates[uint64])
 }
@@ -440,16 +441,20 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 	want := modelOf[W]{}.insert(keys, widened[W](randomWords(rng, len(keys))))
 	sorted, values := want.sorted()
 	tree := buildTree(t, d, sorted, values, Options{Tile: tile})
-	for _, kind := range []structures.Kind{structures.FindPredecessor, structures.FindCeil, structures.FindRange} {
-		const width = 6
+	for i, kind := range []structures.Kind{structures.FindPredecessor, structures.FindCeil, structures.FindRange,
+		structures.FindRange} {
+		width, visits := 6, uint32(0)
+		if i == 3 {
+			width, visits = 3, 1
+		}
 		q := queryBatch(rng, keys, 1000, 20, width)
 		for i := range q.Kinds {
 			q.Kinds[i] = kind
 		}
 		b := orderedBatch(t, d, q.Keys, width)
-		b.Highs = upload(t, d, q.Highs)
+		b.Highs, b.OutKeys = upload(t, d, q.Highs), upload(t, d, make([]W, len(q.Keys)*width)) // or it has old answers
 		enough := tree.visits
-		tree.visits = 0
+		tree.visits = visits
 		require.NoError(t, tree.On(tree.Stream).Apply(kind, b))
 		require.NoError(t, tree.Stream.Wait(t.Context()))
 		left := int(testdevice.Download(t, b.Left, 1)[0])
@@ -465,6 +470,23 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 		requireOthersKept(t, tree, kind, b)
 		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
 	}
+}
+
+// Neighbouring lanes that all count the whole tree are done in one dispatch if its budget is enough for one of them.
+func TestCountsOfTheWholeTree(t *testing.T) {
+	eachWidth(t, testCountsOfTheWholeTree[uint32], testCountsOfTheWholeTree[uint64])
+}
+
+func testCountsOfTheWholeTree[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	keys := widened[W](ramp(1000, 0, 1000))
+	tree := buildTree(t, d, keys, keys, Options{Tile: tile})
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	tree.visits, tree.mostVisits = uint32(len(nodes)), uint32(len(nodes))
+	q := structures.Batch[W, W]{Keys: make([]W, 40), Highs: slices.Repeat([]W{^W(0)}, 40), Width: 1,
+		Kinds: slices.Repeat([]structures.Kind{structures.CountRange}, 40)}
+	q.Kinds[0] = structures.FindRange
+	requireBatch(t, tree, q, modelOf[W]{}.insert(keys, keys))
 }
 
 // requireOthersKept makes every third query of a batch run again. The others keep their windows.

@@ -161,8 +161,8 @@ func TestBuildOfRowsInOrder(t *testing.T) {
 		sorts int
 	}{
 		"in order":     {},
-		"no hub":       {more: Edges{From: slices.Repeat([]uint32{250}, 100), To: upTo(100)}},
-		"a hub":        {more: Edges{From: slices.Repeat([]uint32{250}, 200), To: upTo(200)}, sorts: 1},
+		"no hub":       {more: Edges{From: slices.Repeat([]uint32{300}, 128), To: upTo(128)}},
+		"a hub":        {more: Edges{From: slices.Repeat([]uint32{300}, 129), To: upTo(129)}, sorts: 1},
 		"loops":        {more: Edges{From: []uint32{7}, To: []uint32{7}}, loops: true},
 		"without loop": {more: Edges{From: []uint32{7}, To: []uint32{7}}, sorts: 1},
 	} {
