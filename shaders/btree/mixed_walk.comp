@@ -35,7 +35,8 @@ void main() {
         // Each lane may read so many leaves. A mixed batch must be done in one dispatch, also if all its queries count
         // the whole tree.
         uint budget = (visits & VISITS_MASK) * TILE;
-        bool done = btree_list(tree, list, asks, neighbour && asks, spare, out_keys, out_values, budget, number, nearest);
+        bool done = btree_list(tree, list, asks, neighbour && asks, spare, out_keys, out_values, budget, number,
+                               nearest);
         uint status = done ? STATUS_FOUND : STATUS_PENDING;
         V value = nearest.VKDS_VALUE;
 #endif

@@ -143,6 +143,7 @@ uint atomic_cas(uvec2 a, uint expected, uint v) {
 //   - Order by result: an atomic that is executed only if another atomic returned some value is made after that one.
 //   - Old words: a plain load of a word that others change brings a value that the word has had since the dispatch
 //     began, or since the invocation's last acquire_fence if that is later. Caches that are not coherent may answer it.
+//     They hold what some invocation has read: no line of 128 bytes that nobody has read since the dispatch began.
 void release_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsRelease | gl_SemanticsMakeAvailable);
 }
