@@ -33,7 +33,7 @@ void main() {
     K key = K(0u);
     V value = V(0u);
     BTreeHint hint = BTreeHint(SLAB_NULL, tree.root);
-    BTreePlace start = BTreePlace(tree.root, 1u);
+    BTreePlace start = btree_anywhere(tree);
     if (todo) {
         key = VKDS_LOAD_AT(keys, i);
         if (op_inserts(kind)) value = VKDS_LOAD_AT(values, i);

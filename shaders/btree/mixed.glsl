@@ -112,17 +112,10 @@ struct Operation {
     BTreePlace start;
 };
 
-// Where searches begin without an index. Those of a tree that doesn't change need the root's level.
-#ifdef VKDS_BTREE_SEARCH_GLSL
-#define VKDS_ROOT btree_root(tree)
-#else
-#define VKDS_ROOT btree_anywhere(tree)
-#endif
-
 // The lane's operation among those of the share from `next` on.
 Operation operation(Share share, uint next) {
     Operation o = Operation(share.first + workgroup_lane(), KIND, K(0u), STATUS_PENDING, false, false, false,
-                            VKDS_ROOT);
+                            btree_anywhere(tree));
     if (KIND == OP_MIXED) {
         o.todo = next + workgroup_lane() < share.number;
         uint word = handed[o.todo ? next + workgroup_lane() : 0u];

@@ -30,6 +30,7 @@ void main() {
         uint above;
         asks = asks && VKDS_UP_TO(low, high);
         bool spare = subgroupAll(!asks || ((place | room) & (VKDS_PER_QUAD - 1u)) == 0u);
+        if (visits <= VISITS_MASK) o.start = btree_root(tree);   // there is no index, and the level must be right
         uint leaf = btree_seek(tree, o.start, low, asks, above);
         BTreeList list = BTreeList(leaf, P(low, high), place, most);
         // Each lane may read so many leaves. A mixed batch must be done in one dispatch, also if all its queries count

@@ -8,6 +8,7 @@
 #include "btree_version.glsl"
 #include "btree_walk.glsl"
 #include "pair_stage.glsl"
+#include "range_turn.glsl"
 
 const uint BTREE_COUNT = ~0u;   // as `most`: pairs are counted, and not written
 
@@ -27,12 +28,12 @@ struct BTreeListTurn {
 };
 
 // If `next`, turns to the next lane's range. Collective.
-void btree_list_turn(uint open, BTreeList l, bool next, inout BTreeListTurn turn) {
+void btree_list_turn(uint open, BTreeList l, bool next, inout BTreeListTurn t) {
     uint source = tile_first(open);
-    uint leaf = tile_shuffle(l.leaf, source), place = tile_shuffle(l.place, source);
-    uint most = tile_shuffle(l.most, source);
-    P range = tile_shuffle(l.range, source);
-    if (next) turn = BTreeListTurn(BTreeWalk(leaf, range.VKDS_KEY, range.VKDS_VALUE, 0u), place, most);
+    uint place = tile_shuffle(l.place, source), most = tile_shuffle(l.most, source);
+    turn(open, l.leaf, l.range, next, t.walk);
+    t.place = next ? place : t.place;
+    t.most = next ? most : t.most;
 }
 
 // The pair of rank 0, for all lanes of the tile, or 0 and 0 if no pair is inside. Collective.
@@ -55,26 +56,26 @@ bool btree_list(BTree tree, BTreeList l, bool enabled, bool wants, bool spare, u
     bool all_want = subgroupAny(wants);
     l.leaf = enabled ? l.leaf : tree.root;   // it is read, but the result is not used
     uint open = tile_ballot(enabled);
-    BTreeListTurn turn;
-    btree_list_turn(open, l, true, turn);
-    Stage stage = stage_at(turn.place);
-    Node n = btree_walk_load(tree, turn.walk.node, true);
+    BTreeListTurn t;
+    btree_list_turn(open, l, true, t);
+    Stage stage = stage_at(t.place);
+    Node n = btree_walk_load(tree, t.walk.node, true);
     for (; subgroupAny(open != 0u && budget != 0u); budget--) {
-        bool busy = open != 0u, mine = busy && tile_first(open) == tile_lane(), begins = turn.walk.met == 0u;
+        bool busy = open != 0u, mine = busy && tile_first(open) == tile_lane(), begins = t.walk.met == 0u;
         NodeHeader header = btree_header(n);
-        uint inside = btree_inside(n, header.high, turn.walk);
-        uvec2 sums = btree_sums(n, inside, turn.walk.low);
-        uint room = turn.most == BTREE_COUNT ? 0u : turn.most;
-        uint wanted = busy ? min(sums.x, room - min(room, turn.walk.met)) : 0u;
-        bool more = btree_walk_on(header, sums.x, turn.walk) && turn.walk.met < turn.most;
+        uint inside = btree_inside(n, header.high, t.walk);
+        uvec2 sums = btree_sums(n, inside, t.walk.low);
+        uint room = t.most == BTREE_COUNT ? 0u : t.most;
+        uint wanted = busy ? min(sums.x, room - min(room, t.walk.met)) : 0u;
+        bool more = btree_walk_on(header, sums.x, t.walk) && t.walk.met < t.most;
         bool ends = !more && busy;
-        uint met = min(turn.walk.met, turn.most);
+        uint met = min(t.walk.met, t.most);
         if (mine && ends) count = met;
         uint over = room - min(room, met);
         open &= ends ? open - 1u : ~0u;
-        btree_list_turn(open, l, ends, turn);
+        btree_list_turn(open, l, ends, t);
         // The next leaf is loaded while this one's pairs are put in order.
-        Node next = btree_walk_load(tree, turn.walk.node, true);
+        Node next = btree_walk_load(tree, t.walk.node, true);
         // The slots of most leaves are in order. Those inside are then consecutive.
         uint rank[NODE_LANE_PAIRS];
         if (subgroupAll(btree_in_order(n))) {
@@ -90,12 +91,12 @@ bool btree_list(BTree tree, BTreeList l, bool enabled, bool wants, bool spare, u
             P least = btree_list_least(n, inside, rank);
             if (mine && begins) first = least;
         }
-        bool all = !stage_turn(stage, turn.place, over, ends && open != 0u);
+        bool all = !stage_turn(stage, t.place, over, ends && open != 0u);
         // There is only one call in the code: if a stage is full, everything is written, and also at the end. If the
         // budget ends first, the stages still have pairs of ranges that are done.
         bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u) || budget == 1u;
         if (STAGED) stage_write(keys, values, ROOM, spare, write || all || end, all || end, stage);
-        if (all) stage = stage_at(turn.place);
+        if (all) stage = stage_at(t.place);
         n = next;
     }
     return !enabled || (open >> tile_lane() & 1u) == 0u;

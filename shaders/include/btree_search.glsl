@@ -26,8 +26,8 @@ BTreePlace btree_start(BTree tree, BTreePrefixIndex index, K key) {
 }
 
 // Reads a quad of a node. Others change the tree only beside a glance (btree/glance.glsl).
-#if defined(VKDS_SEARCH_OLD) && defined(VKDS_CHAOS)
-#define VKDS_SEARCH_LOAD4 coherent_load4   // with delays
+#ifdef VKDS_SEARCH_OLD
+#define VKDS_SEARCH_LOAD4 VKDS_OLD_LOAD4
 #else
 #define VKDS_SEARCH_LOAD4 plain_load4
 #endif

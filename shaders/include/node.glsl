@@ -64,10 +64,11 @@ VKDS_NODE_LOAD(node_load_coherent, coherent_load4)
 // Reads a node that others may change. Its words may be old, even older than what this invocation has seen before
 // (memory.glsl).
 #ifdef VKDS_CHAOS
-VKDS_NODE_LOAD(node_load_old, coherent_load4)   // with delays
+#define VKDS_OLD_LOAD4 coherent_load4   // with delays
 #else
-VKDS_NODE_LOAD(node_load_old, plain_load4)
+#define VKDS_OLD_LOAD4 plain_load4
 #endif
+VKDS_NODE_LOAD(node_load_old, VKDS_OLD_LOAD4)
 
 // Set all 32 words of a node to ~0, as in a new node. After the coherent one, a fence is needed before slab_free.
 #define VKDS_NODE_CLEAR(NAME, STORE4)                                                                   \

@@ -25,7 +25,7 @@ void main() {
     bool todo = i < count;
     K key = K(0u);
     V value = V(0u);
-    BTreePlace start = BTreePlace(tree.root, 1u);
+    BTreePlace start = btree_anywhere(tree);
     BTreeHint hint = BTreeHint(SLAB_NULL, tree.root);
     if (todo) {
         kind = byte_load(kinds, i);

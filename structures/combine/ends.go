@@ -21,9 +21,6 @@ const seldom = 64
 
 // ending returns a channel that is closed when a context has ended, whose own is done.
 func (c *core[K, V]) ending(ctx context.Context, done <-chan struct{}) <-chan struct{} {
-	if done == nil {
-		return nil
-	}
 	e, n := c.ends.Load(), rand.Uint32()
 	switch {
 	case e != nil && e.done == done:

@@ -179,7 +179,6 @@ type buildKeysPush struct {
 type buildOrderPush struct {
 	Offsets, Places, Keys, Values uint64
 	Shift, Vertices, Count        uint32
-	_                             uint32
 }
 
 type buildRunsPush struct {
@@ -402,7 +401,7 @@ func (g *Graph) recordSorted(b *building, room *vk.Buffer[uint32]) (err error) {
 	if b.inOrder {
 		g.timed("order", func() {
 			err = cmp.Or(err, stage(g, buildOrderKernel(), b.rows, buildOrderPush{b.offsets, b.places, b.sortedKeys,
-				b.sortedValues, 2 + b.shift(g), uint32(b.rows), uint32(b.arcs), 0}))
+				b.sortedValues, 2 + b.shift(g), uint32(b.rows), uint32(b.arcs)}))
 		})
 	} else {
 		g.timed("sort", func() { err = cmp.Or(err, g.bulk.Sort(g.h.Stream, b.sort(g))) })
