@@ -51,13 +51,13 @@ layout(push_constant, std430) uniform Push {
 
 const uint VISITS_MASK = 0xffffffu;
 
-// The function that does an operation. Each kernel calls one of them.
+// What an operation needs. Each kernel does one of them.
 const uint APPLIES = 0u;   // btree_apply
-const uint FLOORS = 1u;    // btree_floor
-const uint WALKS = 2u;     // btree_range
+const uint NEIGHBORS = 1u;
+const uint WALKS = 2u;     // ranges and their counts
 
 uint function_of(uint kind) {
-    return !op_ordered(kind) ? APPLIES : kind == OP_PREDECESSOR || kind == OP_FLOOR ? FLOORS : WALKS;
+    return !op_ordered(kind) ? APPLIES : kind == OP_RANGE || kind == OP_COUNT_RANGE ? WALKS : NEIGHBORS;
 }
 
 bool retries() { return (slices >> 31) != 0u; }
@@ -107,15 +107,12 @@ struct Operation {
     K key;
     uint before;   // its status before
     bool todo;
-    bool strict;   // it finds another key than its own
-    bool beyond;   // it can't find any, because its own key is the last one
     BTreePlace start;
 };
 
 // The lane's operation among those of the share from `next` on.
 Operation operation(Share share, uint next) {
-    Operation o = Operation(share.first + workgroup_lane(), KIND, K(0u), STATUS_PENDING, false, false, false,
-                            btree_anywhere(tree));
+    Operation o = Operation(share.first + workgroup_lane(), KIND, K(0u), STATUS_PENDING, false, btree_anywhere(tree));
     if (KIND == OP_MIXED) {
         o.todo = next + workgroup_lane() < share.number;
         uint word = handed[o.todo ? next + workgroup_lane() : 0u];
@@ -130,17 +127,8 @@ Operation operation(Share share, uint next) {
         o.key = VKDS_LOAD_AT(keys, o.number);
         if (visits > VISITS_MASK) o.start = btree_prefix_start(BTreePrefixIndex(index, visits >> 24), o.key);
     }
-    o.strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR;
-    o.beyond = o.strict && o.key == (o.kind == OP_SUCCESSOR ? K(~0u) : K(0u));
     return o;
 }
-
-// Takes the snapshot that the subgroup's queries see. Collective.
-#ifdef VKDS_CLOCK
-#define VKDS_MOMENT(O) uint time = btree_snapshot(tree, O.todo);
-#else
-#define VKDS_MOMENT(O)
-#endif
 
 // The index of the first pair of an operation in the arrays of pairs.
 uint pairs_place(Operation o) {

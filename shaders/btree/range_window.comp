@@ -22,7 +22,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint q = invocation_index(), end = length_of(count);
-    P range = P(VKDS_ONE, K(0u)), first;
+    P range = P(VKDS_ONE, K(0u));
     bool wanted = q < end;
     if (wanted) range = VKDS_SLOT_LOAD(address_at(ranges, q, VKDS_SHIFT + 1u));
     bool enabled = VKDS_UP_TO(range.VKDS_KEY, range.VKDS_VALUE);
@@ -30,7 +30,7 @@ void main() {
     if (NUMBERED != 0u && wanted) number = plain_load_at(sources, q);
     uint leaf = btree_seek(tree, index, range.VKDS_KEY, enabled, above);
     bool spare = (width & (VKDS_PER_QUAD - 1u)) == 0u;
-    btree_list(tree, BTreeList(leaf, range, number * width, width), enabled, false, spare, out_keys, out_values,
-               node_visits(tree.pool.blocks), result, first);
+    btree_list(tree, BTreeList(leaf, range, number * width, width), enabled, spare, out_keys, out_values,
+               node_visits(tree.pool.blocks), result);
     if (wanted) plain_store_at(counts, q, result);
 }

@@ -36,24 +36,14 @@ void btree_list_turn(uint open, BTreeList l, bool next, inout BTreeListTurn t) {
     t.most = next ? most : t.most;
 }
 
-// The pair of rank 0, for all lanes of the tile, or 0 and 0 if no pair is inside. Collective.
-P btree_list_least(Node n, uint inside, uint rank[NODE_LANE_PAIRS]) {
-    P least = P(K(0u), V(0u));
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        least = ((inside >> m) & 1u) != 0u && rank[m] == 0u ? n.pair[m] : least;
-    return P(tile_sum(least.VKDS_KEY), tile_sum(least.VKDS_VALUE));   // one lane has it
-}
-
 // Finds the pairs of each enabled lane's range and writes them to the arrays `keys` and `values`, in order. `count`
-// becomes their number, at most l.most. If `wants` is set for any lane, `first` becomes the first pair, or 0 and 0.
-// `spare` promises that places and l.most are multiples of 4 (at 64 bits of 2). A tile visits up to `budget` leaves.
-// Returns false for lanes whose range was not done by then. Collective over the subgroup.
-bool btree_list(BTree tree, BTreeList l, bool enabled, bool wants, bool spare, uvec2 keys, uvec2 values, uint budget,
-                out uint count, out P first) {
+// becomes their number, at most l.most. `spare` promises that places and l.most are multiples of 4 (at 64 bits of 2). A
+// tile visits up to `budget` leaves. Returns false for lanes whose range was not done by then. Collective over the
+// subgroup.
+bool btree_list(BTree tree, BTreeList l, bool enabled, bool spare, uvec2 keys, uvec2 values, uint budget,
+                out uint count) {
     const uint ROOM = ~0u;
     count = 0u;
-    first = P(K(0u), V(0u));
-    bool all_want = subgroupAny(wants);
     l.leaf = enabled ? l.leaf : tree.root;   // it is read, but the result is not used
     uint open = tile_ballot(enabled);
     BTreeListTurn t;
@@ -61,7 +51,7 @@ bool btree_list(BTree tree, BTreeList l, bool enabled, bool wants, bool spare, u
     Stage stage = stage_at(t.place);
     Node n = btree_walk_load(tree, t.walk.node, true);
     for (; subgroupAny(open != 0u && budget != 0u); budget--) {
-        bool busy = open != 0u, mine = busy && tile_first(open) == tile_lane(), begins = t.walk.met == 0u;
+        bool busy = open != 0u, mine = busy && tile_first(open) == tile_lane();
         NodeHeader header = btree_header(n);
         uint inside = btree_inside(n, header.high, t.walk);
         uvec2 sums = btree_sums(n, inside, t.walk.low);
@@ -87,10 +77,6 @@ bool btree_list(BTree tree, BTreeList l, bool enabled, bool wants, bool spare, u
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
             if (((inside >> m) & 1u) != 0u && rank[m] < wanted) pair_put(keys, values, ROOM, stage, rank[m], n.pair[m]);
         stage.end += wanted;
-        if (all_want) {
-            P least = btree_list_least(n, inside, rank);
-            if (mine && begins) first = least;
-        }
         bool all = !stage_turn(stage, t.place, over, ends && open != 0u);
         // There is only one call in the code: if a stage is full, everything is written, and also at the end. If the
         // budget ends first, the stages still have pairs of ranges that are done.

@@ -25,6 +25,15 @@ uvec2 load_key(uint arc) {
     return key;
 }
 
+void store_arc(uint arc, uvec2 key, uint value) {
+    if (shift == 3u) plain_store2(address_at(keys, arc, 3u), key);
+    else plain_store_at(keys, arc, key.y);
+    plain_store_at(values, arc, value);
+}
+
+// All lanes have read their arcs before any lane writes one. The votes before it keep the lanes together.
+void all_have_read() { memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease); }
+
 // Orders the arcs from `first` on, whose buckets begin at `begin`. Collective over the subgroup.
 void order(uint first, uint number, uint begin, uint buckets) {
     uvec2 key[MOST];
@@ -47,15 +56,28 @@ void order(uint first, uint number, uint begin, uint buckets) {
             before += subgroupBallotBitCount(all);
         }
     }
-    // All lanes have read their arcs before any lane writes one. The votes above keep the lanes together.
-    memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
-    for (uint j = 0u; j * lanes < number; j++) {
-        uint to = first + place[j];
-        if (j * lanes + lane >= number) continue;
-        if (shift == 3u) plain_store2(address_at(keys, to, 3u), key[j]);
-        else plain_store_at(keys, to, key[j].y);
-        plain_store_at(values, to, value[j]);
+    all_have_read();
+    for (uint j = 0u; j * lanes < number; j++)
+        if (j * lanes + lane < number) store_arc(first + place[j], key[j], value[j]);
+}
+
+// The same for no more arcs than the subgroup has lanes. Arrays with a variable index are in memory.
+void order_few(uint first, uint number, uint begin, uint buckets) {
+    uint arc = first + gl_SubgroupInvocationID, value = 0u, place = 0u, before = 0u;
+    uvec2 key = uvec2(0u, ~0u);
+    bool there = gl_SubgroupInvocationID < number;
+    if (there) {
+        key = load_key(arc);
+        value = plain_load_at(values, arc);
     }
+    for (uint b = 0u; b < buckets; b++) {
+        bool here = key.y == begin + b;
+        uvec4 all = subgroupBallot(here);
+        if (here) place = before + subgroupBallotExclusiveBitCount(all);
+        before += subgroupBallotBitCount(all);
+    }
+    all_have_read();
+    if (there) store_arc(first + place, key, value);
 }
 
 void main() {
@@ -69,8 +91,10 @@ void main() {
     uvec4 several = subgroupBallot(buckets > 1u);
     while (several != uvec4(0u)) {
         uint source = subgroupBallotFindLSB(several);
-        order(subgroupShuffle(first, source), subgroupShuffle(own, source), subgroupShuffle(begin, source),
-              min(subgroupShuffle(buckets, source), BUILD_ORDERED));
+        uint its_first = subgroupShuffle(first, source), number = subgroupShuffle(own, source);
+        uint its_begin = subgroupShuffle(begin, source), all = min(subgroupShuffle(buckets, source), BUILD_ORDERED);
+        if (number > gl_SubgroupSize) order(its_first, number, its_begin, all);
+        else order_few(its_first, number, its_begin, all);
         several[source >> 5] &= several[source >> 5] - 1u;
     }
 }

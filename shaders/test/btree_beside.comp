@@ -1,29 +1,38 @@
-// For structures/btree: ranges, their counts, successors and ceils as kernels of yours may ask for them beside updates
-// (btree_range.glsl), of a batch as btree/mixed_walk.comp has them.
+// For structures/btree: the ordered queries of a mixed batch as kernels of yours may ask them beside updates
+// (btree_range.glsl, btree_neighbor.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_range.glsl"
+#include "btree_neighbor.glsl"
 #include "../btree/mixed.glsl"
 
 void main() {
-    Share share = share_of(WALKS);
-    [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
-        Operation o = operation(share, next);
-        bool neighbour = o.kind != OP_RANGE && o.kind != OP_COUNT_RANGE;
-        K high = K(~0u);
-        uint number;
-        if (o.todo && !neighbour) high = VKDS_LOAD_AT(to.highs, o.number);
-        uint room = o.kind == OP_COUNT_RANGE ? 0u : neighbour ? 1u : to.width;
-        uint most = o.kind == OP_COUNT_RANGE ? ~0u : room;
-        BTreePair nearest;
-        uint status = btree_range(tree, o.start, o.strict ? VKDS_NEXT(o.key) : o.key, high,
-                                  o.todo && !o.beyond, out_keys, out_values, pairs_place(o), room, most,
-                                  visits & VISITS_MASK, number, nearest);
-        if (o.beyond || (status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
-        if (o.todo && status != STATUS_PENDING) {
-            VKDS_STORE_AT(values, o.number,
-                          status == STATUS_ABSENT ? V(0u) : neighbour ? nearest.value : VKDS_VALUE_OF(number));
+    for (uint function = NEIGHBORS; function <= WALKS; function++) {
+        barrier();   // all have read what share_of wrote before
+        Share share = share_of(function);
+        [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
+            Operation o = operation(share, next);
+            bool near = function == NEIGHBORS, upward = o.kind == OP_SUCCESSOR || o.kind == OP_CEIL;
+            bool strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR, down = near && !upward;
+            bool beyond = strict && o.key == K(upward ? ~0u : 0u), asks = o.todo && !beyond;
+            K from = !strict ? o.key : upward ? VKDS_NEXT(o.key) : VKDS_BEFORE(o.key), high = K(~0u);
+            if (o.todo && !near) high = VKDS_LOAD_AT(to.highs, o.number);
+            uint number, place = pairs_place(o);
+            uint room = o.kind == OP_COUNT_RANGE ? 0u : near ? 1u : to.width;
+            uint most = o.kind == OP_COUNT_RANGE ? ~0u : room;
+            BTreePair above, below;
+            uint status = btree_range(tree, o.start, from, high, asks && !down, out_keys, out_values, place, room, most,
+                                      visits & VISITS_MASK, number, above);
+            uint floors = btree_floor(tree, o.start, from, asks && down, visits & VISITS_MASK, below);
+            if (down) status = floors;
+            if (beyond || (!down && status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
+            if (o.todo && down && status == STATUS_FOUND) {
+                VKDS_STORE_AT(out_keys, place, below.key);
+                VKDS_STORE_AT(out_values, place, below.value);
+            }
+            V value = near ? (down ? below.value : above.value) : VKDS_VALUE_OF(number);
+            if (o.todo && status != STATUS_PENDING)
+                VKDS_STORE_AT(values, o.number, status == STATUS_ABSENT ? V(0u) : value);
+            finish(o, function, status, 0u);
         }
-        finish(o, WALKS, status, 0u);
     }
 }

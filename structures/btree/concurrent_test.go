@@ -230,7 +230,7 @@ func resultsOf[W structures.Word](t testing.TB, kinds []structures.Kind,
 }
 
 // dispatchMixed does a mixed batch as applyMixed does, but with a prefix index of the test, one kernel after the other,
-// and with ordered queries that may run beside updates. It returns how many queries are pending.
+// and with ordered queries as kernels ask them beside updates. It returns how many queries are pending.
 func dispatchMixed[W structures.Word](t testing.TB, d *vk.Device, tree *dictionary[W], begin prefixIndex,
 	q structures.Batch[W, W]) (b structures.DeviceBatch, left uint32) {
 	t.Helper()
@@ -246,14 +246,10 @@ func dispatchMixed[W structures.Word](t testing.TB, d *vk.Device, tree *dictiona
 	s := testdevice.Stream(t, d)
 	tree.known.unsure = true // as after a kernel of the caller
 	gate := testdevice.Upload(t, d, []uint32{0}).Address()
-	queries, update := tree.mixedKernels(structures.Mixed, operands{ordered: true}, tree.versions.protect())
-	var all []*vk.Kernel[mixedPush]
-	for _, of := range append(queries[1:], *update) {
-		k, err := of.Kernel(tree.Kernels, s)
-		require.NoError(t, err)
-		all = append(all, k)
-	}
-	for _, k := range append([]*vk.Kernel[mixedPush]{besideKernel(t, d, tree)}, all...) {
+	_, of := tree.mixedKernels(structures.Mixed, operands{ordered: true}, tree.versions.protect())
+	update, err := of.Kernel(tree.Kernels, s)
+	require.NoError(t, err)
+	for _, k := range []*vk.Kernel[mixedPush]{besideKernel(t, d, tree), update} {
 		k.Dispatch(s, groups(b.Count), besidePush(s, tree, begin, gate, b))
 	}
 	require.NoError(t, s.Wait(t.Context()))
@@ -274,7 +270,7 @@ func besidePush[W structures.Word](s *vk.Stream, tree *dictionary[W], begin pref
 	}
 }
 
-// besideKernel compiles the ranges and successors of btree_range.glsl.
+// besideKernel compiles the ordered queries of btree_range.glsl and btree_neighbor.glsl.
 func besideKernel[W structures.Word](t testing.TB, d *vk.Device, tree *dictionary[W]) *vk.Kernel[mixedPush] {
 	t.Helper()
 	m, err := kernels.Load(tree.protocol("test/btree_beside"))
@@ -536,15 +532,11 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 		q := orderedBatch(t, d, queries, 1)
 		require.NoError(t, tree.On(updates).Apply(kind, b))
 		// As in a kernel of the caller that does both. ApplyOn would make the device do one after the other.
-		if asked == structures.FindCeil {
-			kinds := slices.Repeat([]uint8{uint8(asked)}, len(queries))
-			q.Kinds = testdevice.Room[uint8](t, d, len(kinds))
-			require.NoError(t, q.Kinds.Upload(t.Context(), 0, kinds))
-			require.NoError(t, q.Status.Upload(t.Context(), 0, make([]uint8, recording.Padded(len(kinds)))))
-			beside.Dispatch(asks, groups(q.Count), besidePush(asks, tree, prefixIndex{}, q.Left.Address(), q))
-		} else {
-			require.NoError(t, tree.applyBy(tree.Using, asks, asked, q, false))
-		}
+		kinds := slices.Repeat([]uint8{uint8(asked)}, len(queries))
+		q.Kinds = testdevice.Room[uint8](t, d, len(kinds))
+		require.NoError(t, q.Kinds.Upload(t.Context(), 0, kinds))
+		require.NoError(t, q.Status.Upload(t.Context(), 0, make([]uint8, recording.Padded(len(kinds)))))
+		beside.Dispatch(asks, groups(q.Count), besidePush(asks, tree, prefixIndex{}, q.Left.Address(), q))
 		for _, s := range []*vk.Stream{updates, asks} {
 			_, err := s.Submit()
 			require.NoError(t, err)

@@ -45,7 +45,7 @@ func (t *tree) findKernel(past bool) recording.Spec[findPush] {
 
 func (t *tree) neighborKernel(past, upward bool) recording.Spec[neighborPush] {
 	return overTree[neighborPush](t.reading("neighbor", past), t.queries.neighbor,
-		recording.Constant("UPWARD", word(upward)))
+		recording.Constant("UPWARD", word(upward)), t.queries.constant())
 }
 
 func (t *tree) countKernel(past bool) recording.Spec[countPush] {
@@ -158,22 +158,32 @@ func (t *tree) shares() recording.Specialization {
 // nil.
 func (t *tree) mixedKernels(kind structures.Kind, b operands,
 	keeps bool) (queries []recording.Spec[mixedPush], update *recording.Spec[mixedPush]) {
-	spec := func(module string, own ...recording.Specialization) recording.Spec[mixedPush] {
-		own = append(own, recording.Constant("KIND", uint32(kind)))
-		if module == t.sized(walks) { // nothing changes the tree meanwhile
-			return overTree[mixedPush](module, t.queries.walk, append(own, t.queries.constant())...)
-		}
-		own = append(own, recording.Torn(t.Device, "BTREE_TORN"), t.shares())
+	ofKind := recording.Constant("KIND", uint32(kind))
+	beside := func(module string, own ...recording.Specialization) recording.Spec[mixedPush] {
+		own = append(own, ofKind, recording.Torn(t.Device, "BTREE_TORN"), t.shares())
 		return overTree[mixedPush](module, t.tiles.update, own...)
 	}
-	modules, updates := t.ordering(kind, b, keeps)
-	for _, module := range modules {
-		queries = append(queries, spec(module))
+	updates := func(module string) *recording.Spec[mixedPush] {
+		module, own := recording.OfValues(module, kind, t.typeOf(b))
+		spec := beside(recording.ByLoops(t.Device, module), own...)
+		return &spec
 	}
-	if updates != "" {
-		module, own := recording.OfValues(updates, kind, t.typeOf(b))
-		of := spec(recording.ByLoops(t.Device, module), own...)
-		update = &of
+	walk, near := t.sized("mixed_walk"), t.sized("mixed_near")
+	if b.moments { // each ordered query sees a moment of its own
+		return []recording.Spec[mixedPush]{beside(walk + "clock"), beside(near + "clock")},
+			updates(t.sized("mixed_apply") + "clock")
+	}
+	if b.ordered { // nothing changes the tree meanwhile
+		walks := kind == structures.FindRange || kind == structures.CountRange
+		if kind == structures.Mixed || walks {
+			queries = append(queries, overTree[mixedPush](walk, t.queries.walk, t.queries.constant(), ofKind))
+		}
+		if kind == structures.Mixed || !walks {
+			queries = append(queries, overTree[mixedPush](near, t.tiles.update, t.queries.constant(), ofKind))
+		}
+	}
+	if kind == structures.Mixed || !b.ordered {
+		update = updates(keeping(t.protocol("mixed_apply"), keeps))
 	}
 	return queries, update
 }

@@ -378,28 +378,6 @@ func (t *tree) protocol(module string) string {
 	return module + ".a32"
 }
 
-// walks is the module of ranges, their counts and successors in a batch.
-const walks = "mixed_walk"
-
-// ordering returns the modules of the kernels for a batch's ordered queries, and the module for its other operations,
-// without the suffixes for the type of values and the device.
-func (t *tree) ordering(kind structures.Kind, b operands, keeps bool) (queries []string, updates string) {
-	walk, floor := t.sized(walks), t.protocol("mixed_floor")
-	switch {
-	case !b.ordered:
-		return nil, keeping(t.protocol("mixed_apply"), keeps)
-	case b.moments: // each ordered query sees a moment of its own
-		return []string{walk + "clock", t.sized("mixed_floor") + "clock"},
-			t.sized("mixed_apply") + "clock"
-	case kind == structures.Mixed:
-		return []string{walk, floor}, keeping(t.protocol("mixed_apply"), keeps)
-	case kind == structures.FindPredecessor, kind == structures.FindFloor:
-		return []string{floor}, ""
-	default:
-		return []string{walk}, ""
-	}
-}
-
 func (t *tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.Enter(context.Background()); err != nil {
 		return err
@@ -452,12 +430,6 @@ func (t *tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 	if b.Count == 0 {
 		return nil
 	}
-	return t.applyBy(t.recording(kind, b), s, kind, b, retry)
-}
-
-// applyBy records a batch by a function that orders it among the work of other streams.
-func (t *tree) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream, kind structures.Kind,
-	b structures.DeviceBatch, retry bool) error {
 	moments := b.OwnMoments && kind == structures.Mixed && asksForOrder(kind, b)
 	if moments {
 		if err := t.keepsMoving(context.Background(), s, b.Count, b.Count); err != nil {
@@ -468,7 +440,7 @@ func (t *tree) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream
 			return err
 		}
 	}
-	return record(s, func() error {
+	return t.recording(kind, b)(s, func() error {
 		b, retry, err := t.Own.Batch(s, kind, b, retry)
 		if err != nil {
 			return err

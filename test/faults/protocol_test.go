@@ -21,7 +21,6 @@ func TestKernelsOfTheOtherProtocol(t *testing.T) {
 		{"slabhash/apply", "k64a32", "k64a64"},
 		{"test/btree_program", "a32", "a64"}, {"btree/apply", "a32.rolled", "a64.rolled"},
 		{"btree/mixed_apply", "a32.rolled", "a64.rolled"},
-		{"btree/mixed_floor", "a32", "a64"},
 	} {
 		refused := func(d *vk.Device, variant string) error {
 			module, err := kernels.Load(m.name + "." + variant)

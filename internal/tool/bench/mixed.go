@@ -23,9 +23,10 @@ type mixture struct {
 }
 
 var (
-	justRanges = []structures.Kind{structures.FindRange}
-	successors = []structures.Kind{structures.FindSuccessor}
-	allQueries = []structures.Kind{structures.Find, structures.FindRange, structures.FindSuccessor}
+	justRanges   = []structures.Kind{structures.FindRange}
+	successors   = []structures.Kind{structures.FindSuccessor}
+	predecessors = []structures.Kind{structures.FindPredecessor}
+	allQueries   = []structures.Kind{structures.Find, structures.FindRange, structures.FindSuccessor}
 )
 
 // gammas are the mixes of section VI-C of the slab hash's paper.
@@ -52,6 +53,8 @@ var treeMixes = append([]mixture{
 	{name: "range-beside", about: "short ranges, in a batch as updates are",
 		mix: Mix{0, 0, 1, 0}, queries: justRanges},
 	{name: "successor-beside", about: "the next key above one, likewise", mix: Mix{0, 0, 1, 0}, queries: successors},
+	{name: "predecessor-beside", about: "the next key below one, likewise", mix: Mix{0, 0, 1, 0},
+		queries: predecessors},
 }, shares(5, 50, 90)...)
 
 // shares are mixes of a batch with so many per cent of updates.
@@ -215,7 +218,9 @@ func (s *session) windows(b *mixedBatch) {
 // checkMix checks the results of a mixed batch.
 func (s *session) checkMix(b *mixedBatch) {
 	s.checkStatus(b.count, func(i int) structures.Status {
-		if b.kind(i) == structures.FindSuccessor && b.at(i).key >= b.before[len(b.before)-1] {
+		key, kind := b.at(i).key, b.kind(i)
+		if kind == structures.FindSuccessor && key >= b.before[len(b.before)-1] ||
+			kind == structures.FindPredecessor && key <= b.before[0] {
 			return structures.Absent
 		}
 		return b.at(i).status
@@ -248,6 +253,12 @@ func (s *session) checkMix(b *mixedBatch) {
 			if s.bytes[i] == uint8(structures.Absent) {
 				number = 0
 			}
+		case structures.FindPredecessor:
+			at, _ := slices.BinarySearch(b.before, o.key)
+			if at == 0 {
+				return // its status was checked
+			}
+			o.key, number, most = b.before[at-1], 1, 1
 		case structures.FindRange:
 		default:
 			return
