@@ -83,7 +83,6 @@ func candidatesFor(i vk.Info) (all []candidates) {
 	tiles := [][]int{{1}, {2}, {4}, {8}}
 	for _, x := range [][3]string{{"hash.find", "slabhash", "find-all"}, {"hash.insert", "slabhash", "build"},
 		{"hash.update", "slabhash", "gamma1"}, {"tree.find", "btree", "find-exist"},
-		{"tree.neighbor", "btree", "successor"},
 		{"tree.seek", "btree", "range"}, {"tree.update", "btree", "insert"}} {
 		all = append(all, candidates{[]string{x[0]}, tiles, [][2]string{{x[1], x[2]}}})
 	}

@@ -24,7 +24,7 @@ func eachQueryShape(t *testing.T, tree *dictionary[uint32], test func(t *testing
 					continue
 				}
 				shape := queryShape{
-					find: tile, neighbor: tile, seek: tile, walk: tile, parts: parts, indexBits: bits,
+					find: tile, seek: tile, walk: tile, parts: parts, indexBits: bits,
 					partBits:   best.partBits,
 					partsOfFew: best.partsOfFew,
 				}

@@ -44,7 +44,7 @@ func (t *tree) findKernel(past bool) recording.Spec[findPush] {
 }
 
 func (t *tree) neighborKernel(past, upward bool) recording.Spec[neighborPush] {
-	return overTree[neighborPush](t.reading("neighbor", past), t.queries.neighbor,
+	return overTree[neighborPush](t.reading("neighbor", past), t.queries.find,
 		recording.Constant("UPWARD", word(upward)), t.queries.constant())
 }
 
@@ -179,7 +179,7 @@ func (t *tree) mixedKernels(kind structures.Kind, b operands,
 			queries = append(queries, overTree[mixedPush](walk, t.queries.walk, t.queries.constant(), ofKind))
 		}
 		if kind == structures.Mixed || !walks {
-			queries = append(queries, overTree[mixedPush](near, t.tiles.update, t.queries.constant(), ofKind))
+			queries = append(queries, overTree[mixedPush](near, t.queries.find, t.queries.constant(), ofKind))
 		}
 	}
 	if kind == structures.Mixed || !b.ordered {

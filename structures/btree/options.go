@@ -174,8 +174,7 @@ func (t *tree) at(b *vk.Buffer[uint32], first int) uint64 {
 
 // queryShape is the layout of the kernels of queries in the read-only phase.
 type queryShape struct {
-	find       int // lanes that search together: for keys,
-	neighbor   int // for neighbors,
+	find       int // lanes that search together: for keys and neighbors,
 	seek       int // and for the leaves where ranges begin
 	walk       int // lanes that read the leaves of a range together
 	parts      int // the parts in which lookups read a node: 1 or 2
@@ -188,13 +187,12 @@ type queryShape struct {
 
 // bestQueryShape returns the layout that measured best (docs/notes/measurements.md). wish is Options.Tile.
 func bestQueryShape(d *vk.Device, wish int) queryShape {
-	q := queryShape{find: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, indexBits: -1, partBits: 8, partsOfFew: 16}
+	q := queryShape{find: 2, seek: 4, walk: 4, parts: 2, indexBits: -1, partBits: 8, partsOfFew: 16}
 	if d.Info().Type == vk.CPU {
-		q.find, q.neighbor, q.seek, q.walk = 1, 1, 1, 1
+		q.find, q.seek, q.walk = 1, 1, 1
 		q.partsOfFew = 8
 	}
 	q.find = recording.Tile(d, wish, "tree.find", q.find, maxTile)
-	q.neighbor = recording.Tile(d, wish, "tree.neighbor", q.neighbor, maxTile)
 	q.seek = recording.Tile(d, wish, "tree.seek", q.seek, maxTile)
 	q.walk = recording.Tile(d, wish, "tree.walk", q.walk, maxTile)
 	return q
