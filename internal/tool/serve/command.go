@@ -88,29 +88,53 @@ func init() {
 	}
 }
 
-// do does a command, or puts it among those that are done together.
-func (c *conn) do(args [][]byte) {
+// lookUp returns the command of a name in any case, or nil.
+func lookUp(name []byte) *command {
 	var upper [16]byte
-	name := upper[:0]
-	for _, b := range args[0][:min(len(args[0]), len(upper))] {
+	if len(name) > len(upper) {
+		return nil
+	}
+	for i, b := range name {
 		if 'a' <= b && b <= 'z' {
 			b -= 'a' - 'A'
 		}
-		name = append(name, b)
+		upper[i] = b
 	}
-	x := known[string(name)]
+	return known[string(upper[:len(name)])]
+}
+
+// count adds the last command to those that were counted. Connections count by themselves meanwhile: a number that all
+// of them write for each command would be on its way between the cores all the time.
+func (c *conn) count() {
+	if c.times > 0 {
+		c.s.metrics.commands[c.last.index].Add(float64(c.times))
+		c.times = 0
+	}
+}
+
+// do does a command, or puts it among those that are done together.
+func (c *conn) do(args [][]byte) {
+	x := c.last // most have the name of the one before
+	if x == nil || string(args[0]) != x.name {
+		x = lookUp(args[0])
+	}
 	switch {
-	case string(name) == "POST" || string(name) == "HOST:": // a web page's request, whose body may be commands
+	case x == nil && (bytes.EqualFold(args[0], []byte("POST")) || bytes.EqualFold(args[0], []byte("HOST:"))):
+		// A web page's request, whose body may be commands.
 		c.s.o.Log.Warn("a request of HTTP", "from", c.net.RemoteAddr())
 		c.quit = true
-	case x == nil || len(name) != len(args[0]):
+	case x == nil:
 		c.fail("ERR unknown command '%.64s'", args[0])
 	case x.arity > 0 && len(args) != x.arity || len(args) < -x.arity:
 		c.fail("ERR wrong number of arguments for '%s' command", strings.ToLower(x.name))
 	case !c.authed && x.name != "AUTH" && x.name != "HELLO" && x.name != "QUIT":
 		c.fail("NOAUTH Authentication required.")
 	default:
-		c.s.metrics.commands[x.index].Inc()
+		if x != c.last {
+			c.count()
+			c.last = x
+		}
+		c.times++
 		c.here = false
 		if len(args) <= mostOps || x.first == 0 { // those without keys may wait for the client
 			x.do(c, args[1:])
@@ -163,7 +187,7 @@ func (c *conn) word(what string, t keytype.Type, text []byte) (uint64, bool) {
 		return uint64(len(c.texts) - 1), true
 	}
 	w, err := t.ParseBytes(text)
-	if err != nil || t.Integer() && bytes.ContainsRune(text, '+') { // as in Redis, +5 is no integer
+	if err != nil || t.Integer() && bytes.IndexByte(text, '+') >= 0 { // as in Redis, +5 is no integer
 		c.fail("ERR the %s %.64q is none of type %v", what, text, t)
 		return 0, false
 	}
@@ -192,15 +216,20 @@ func (c *conn) del(args [][]byte)    { c.each(asFound, replica.Delete, args) }
 
 // each asks for an operation of each key.
 func (c *conn) each(f form, kind replica.Kind, keys [][]byte) {
-	ops := make([]replica.Op, len(keys))
-	for i, text := range keys {
+	if len(c.queries) > 0 {
+		c.flush()
+	}
+	before := len(c.ops)
+	c.ops = slices.Grow(c.ops, len(keys))
+	for _, text := range keys {
 		key, ok := c.own(text)
 		if !ok {
+			c.ops = c.ops[:before]
 			return
 		}
-		ops[i] = replica.Op{Kind: kind, Key: key}
+		c.ops = append(c.ops, replica.Op{Kind: kind, Key: key})
 	}
-	c.ask(f, ops...)
+	c.replies = append(c.replies, reply{form: f, n: len(keys)})
 }
 
 func ttl(f form) func(*conn, [][]byte) {
