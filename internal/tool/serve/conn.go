@@ -383,7 +383,10 @@ func (c *conn) flushOps(r *room) {
 		at += r.n
 		c.sendLarge()
 	}
-	clear(answers) // they share an array with those of other connections
+	clear(answers) // of their texts; those of writes share an array with those of other connections
+	if kind == read && len(answers) > 0 && cap(answers) <= mostOps {
+		c.s.answers.Put(&answers)
+	}
 	c.ops, c.texts, c.replies = c.ops[:0], c.texts[:0], c.replies[:0]
 }
 
@@ -403,13 +406,17 @@ func (c *conn) flushHalves() {
 
 // look answers operations that only read.
 func (c *conn) look() (answers []replica.Answer, err error) {
-	c.keys = c.keys[:0]
+	c.keys = slices.Grow(c.keys[:0], len(c.ops))
 	for _, op := range c.ops {
 		c.keys = append(c.keys, op.Key)
 	}
 	ctx := context.Background() // it ends soon, and what the Node can't do, it says
+	var into []replica.Answer
+	if kept, ok := c.s.answers.Get().(*[]replica.Answer); ok {
+		into = *kept
+	}
 	err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
-		answers, err = v.Get(ctx, c.keys, c.texts)
+		answers, err = v.Get(ctx, c.keys, c.texts, into)
 		return err
 	})
 	return answers, err
