@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
@@ -186,9 +188,17 @@ func (c *conn) word(what string, t keytype.Type, text []byte) (uint64, bool) {
 		c.texts = append(c.texts, text)
 		return uint64(len(c.texts) - 1), true
 	}
+	w, ok := number(t, text)
+	if !ok {
+		c.fail("ERR the %s %.64q is none of type %v", what, text, t)
+	}
+	return w, ok
+}
+
+// number parses a key or a value that is no text.
+func number(t keytype.Type, text []byte) (uint64, bool) {
 	w, err := t.ParseBytes(text)
 	if err != nil || t.Integer() && bytes.IndexByte(text, '+') >= 0 { // as in Redis, +5 is no integer
-		c.fail("ERR the %s %.64q is none of type %v", what, text, t)
 		return 0, false
 	}
 	return w, true
@@ -220,16 +230,41 @@ func (c *conn) each(f form, kind replica.Kind, keys [][]byte) {
 		c.flush()
 	}
 	before := len(c.ops)
-	c.ops = slices.Grow(c.ops, len(keys))
-	for _, text := range keys {
-		key, ok := c.own(text)
+	c.ops = slices.Grow(c.ops, len(keys))[:before+len(keys)]
+	ops := c.ops[before:]
+	for i := c.numbers(kind, keys, ops); i < len(keys); i++ {
+		key, ok := c.own(keys[i])
 		if !ok {
 			c.ops = c.ops[:before]
 			return
 		}
-		c.ops = append(c.ops, replica.Op{Kind: kind, Key: key})
+		ops[i] = replica.Op{Kind: kind, Key: key}
 	}
 	c.replies = append(c.replies, reply{form: f, n: len(keys)})
+}
+
+// numbers makes operations of keys by all cores, if that pays off. It returns how many: all, or none also if one of the
+// keys is a mistake, about which own has to answer.
+func (c *conn) numbers(kind replica.Kind, keys [][]byte, ops []replica.Op) int {
+	t := c.s.config.Types.Key
+	if len(keys) < 2*share || t == keytype.Text || len(c.s.shards) > 1 {
+		return 0
+	}
+	var wrong atomic.Bool
+	threads.InShares(len(keys)/share, len(keys), func(_, first, end int) {
+		for i := first; i < end; i++ {
+			key, ok := number(t, keys[i])
+			if !ok {
+				wrong.Store(true)
+				return
+			}
+			ops[i] = replica.Op{Kind: kind, Key: key}
+		}
+	})
+	if wrong.Load() {
+		return 0
+	}
+	return len(keys)
 }
 
 func ttl(f form) func(*conn, [][]byte) {

@@ -22,6 +22,7 @@ const (
 	largeBuffer = 1 << 20         // for pipelines; single commands may be larger
 	mostBatch   = 1 << 13         // operations or replies of a batch, unless one command has more
 	mostOps     = replica.MostOps // arguments of a command that isn't large
+	share       = 1 << 10         // keys of a command that one core parses, or whose values it formats
 	mostOut     = 1 << 20         // bytes of answers that wait for the end of a batch
 )
 

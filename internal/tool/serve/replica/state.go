@@ -350,8 +350,8 @@ type found struct {
 func (v View) Get(ctx context.Context, keys []uint64, texts [][]byte, into []Answer) ([]Answer, error) {
 	n := len(keys)
 	answers := slices.Grow(into[:0], n)[:n]
-	clear(answers)
 	if v.s.texts != nil {
+		clear(answers)
 		return answers, v.texts(ctx, keys, texts, answers)
 	}
 	f, ok := v.s.found.Get().(*found)
@@ -363,6 +363,7 @@ func (v View) Get(ctx context.Context, keys []uint64, texts [][]byte, into []Ans
 		return nil, err
 	}
 	for i, there := range f.there {
+		answers[i] = Answer{}
 		if there {
 			answers[i] = Answer{Value: f.values[i], Found: true, Deadline: v.s.deadlines.get(keys[i])}
 		}
