@@ -23,7 +23,7 @@ type state struct {
 
 	mu        sync.RWMutex // held by readers; by whoever changes what is below, while it changes
 	pairs     dictionary
-	reads     *combine.Ordered[uint64, uint64] // the pairs, for many readers
+	reads     structures.Ordered[uint64, uint64] // the pairs; on a device, many readers share a call
 	deadlines deadlines
 	texts     *texts // nil: keys and values are no texts
 	seed      seed   // zero: no entry was applied
@@ -64,10 +64,12 @@ func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlin
 		pairs.Close()
 		return err
 	}
-	reads, err := combine.NewOrdered[uint64, uint64](pairs, combine.Options{})
-	if err != nil {
-		pairs.Close()
-		return err
+	reads := structures.Ordered[uint64, uint64](pairs)
+	if s.device != nil {
+		if reads, err = combine.NewOrdered[uint64, uint64](pairs, combine.Options{}); err != nil {
+			pairs.Close()
+			return err
+		}
 	}
 	s.mu.Lock()
 	before := s.reads
@@ -393,8 +395,8 @@ func (v View) texts(ctx context.Context, keys []uint64, texts [][]byte, answers 
 	if v.s.types.Value == keytype.Text || len(words) == 0 {
 		return nil
 	}
-	values, _, err := v.s.reads.Find(ctx, words)
-	if err != nil {
+	values := make([]uint64, len(words))
+	if err := v.s.reads.FindInto(ctx, words, values, nil); err != nil {
 		return err
 	}
 	for i, value := range values {
