@@ -98,7 +98,7 @@ func (c *conn) values(answers []replica.Answer) {
 		}
 		return
 	}
-	for some := range slices.Chunk(answers, mostOps) {
+	for some := range slices.Chunk(answers, 16*share) { // so that few bytes wait for the client
 		parts := make([][]byte, max(1, len(some)/share))
 		threads.InShares(len(parts), len(some), func(part, first, end int) {
 			out := make([]byte, 0, 32*(end-first))
