@@ -32,7 +32,7 @@ type onDevice struct{ *tree.Tree[uint64, uint64] }
 func (d onDevice) snapshot(ctx context.Context) (frozen, error) { return d.Snapshot(ctx) }
 
 // onHost is a dictionary in the host's memory. Beside the tree, a hash table has the same pairs: it finds a key among
-// millions in a quarter of the time.
+// millions in a quarter of the time. Of the methods that change pairs, UpdateInto alone changes both.
 type onHost struct {
 	*host.Tree[uint64, uint64]
 	hashed *host.Map[uint64, uint64]
