@@ -11,6 +11,7 @@
 package keytype
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -194,12 +195,19 @@ func (t Type) Parse(text string) (uint64, error) {
 	return w, nil
 }
 
-// ParseBytes is Parse for a slice of bytes. For unsigned integers it does not allocate, unless the text is malformed.
+// ParseBytes is Parse for a slice of bytes. For integers it does not allocate, unless the text is malformed.
 func (t Type) ParseBytes(text []byte) (uint64, error) {
 	switch t {
 	case Uint32, Uint64, Hex, Hex64:
 		if n, err := magnitude(trim(text), t&^1 == Hex); err == nil && n <= t.most() {
 			return n, nil
+		}
+	case Int32, Int64:
+		digits, negative := bytes.CutPrefix(trim(text), []byte("-"))
+		if n, err := magnitude(digits, false); err == nil {
+			if w, err := t.signed(n, negative); err == nil {
+				return w, nil
+			}
 		}
 	}
 	return t.Parse(string(text))

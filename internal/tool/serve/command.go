@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
@@ -88,29 +90,53 @@ func init() {
 	}
 }
 
-// do does a command, or puts it among those that are done together.
-func (c *conn) do(args [][]byte) {
+// lookUp returns the command of a name in any case, or nil.
+func lookUp(name []byte) *command {
 	var upper [16]byte
-	name := upper[:0]
-	for _, b := range args[0][:min(len(args[0]), len(upper))] {
+	if len(name) > len(upper) {
+		return nil
+	}
+	for i, b := range name {
 		if 'a' <= b && b <= 'z' {
 			b -= 'a' - 'A'
 		}
-		name = append(name, b)
+		upper[i] = b
 	}
-	x := known[string(name)]
+	return known[string(upper[:len(name)])]
+}
+
+// count adds the last command to those that were counted. Connections count by themselves meanwhile: a number that all
+// of them write for each command would be on its way between the cores all the time.
+func (c *conn) count() {
+	if c.times > 0 {
+		c.s.metrics.commands[c.last.index].Add(float64(c.times))
+		c.times = 0
+	}
+}
+
+// do does a command, or puts it among those that are done together.
+func (c *conn) do(args [][]byte) {
+	x := c.last // most have the name of the one before
+	if x == nil || string(args[0]) != x.name {
+		x = lookUp(args[0])
+	}
 	switch {
-	case string(name) == "POST" || string(name) == "HOST:": // a web page's request, whose body may be commands
+	case x == nil && (bytes.EqualFold(args[0], []byte("POST")) || bytes.EqualFold(args[0], []byte("HOST:"))):
+		// A web page's request, whose body may be commands.
 		c.s.o.Log.Warn("a request of HTTP", "from", c.net.RemoteAddr())
 		c.quit = true
-	case x == nil || len(name) != len(args[0]):
+	case x == nil:
 		c.fail("ERR unknown command '%.64s'", args[0])
 	case x.arity > 0 && len(args) != x.arity || len(args) < -x.arity:
 		c.fail("ERR wrong number of arguments for '%s' command", strings.ToLower(x.name))
 	case !c.authed && x.name != "AUTH" && x.name != "HELLO" && x.name != "QUIT":
 		c.fail("NOAUTH Authentication required.")
 	default:
-		c.s.metrics.commands[x.index].Inc()
+		if x != c.last {
+			c.count()
+			c.last = x
+		}
+		c.times++
 		c.here = false
 		if len(args) <= mostOps || x.first == 0 { // those without keys may wait for the client
 			x.do(c, args[1:])
@@ -162,9 +188,17 @@ func (c *conn) word(what string, t keytype.Type, text []byte) (uint64, bool) {
 		c.texts = append(c.texts, text)
 		return uint64(len(c.texts) - 1), true
 	}
-	w, err := t.ParseBytes(text)
-	if err != nil || t.Integer() && bytes.ContainsRune(text, '+') { // as in Redis, +5 is no integer
+	w, ok := number(t, text)
+	if !ok {
 		c.fail("ERR the %s %.64q is none of type %v", what, text, t)
+	}
+	return w, ok
+}
+
+// number parses a key or a value that is no text.
+func number(t keytype.Type, text []byte) (uint64, bool) {
+	w, err := t.ParseBytes(text)
+	if err != nil || t.Integer() && bytes.IndexByte(text, '+') >= 0 { // as in Redis, +5 is no integer
 		return 0, false
 	}
 	return w, true
@@ -192,15 +226,45 @@ func (c *conn) del(args [][]byte)    { c.each(asFound, replica.Delete, args) }
 
 // each asks for an operation of each key.
 func (c *conn) each(f form, kind replica.Kind, keys [][]byte) {
-	ops := make([]replica.Op, len(keys))
-	for i, text := range keys {
-		key, ok := c.own(text)
+	if len(c.queries) > 0 {
+		c.flush()
+	}
+	before := len(c.ops)
+	c.ops = slices.Grow(c.ops, len(keys))[:before+len(keys)]
+	ops := c.ops[before:]
+	for i := c.numbers(kind, keys, ops); i < len(keys); i++ {
+		key, ok := c.own(keys[i])
 		if !ok {
+			c.ops = c.ops[:before]
 			return
 		}
 		ops[i] = replica.Op{Kind: kind, Key: key}
 	}
-	c.ask(f, ops...)
+	c.replies = append(c.replies, reply{form: f, n: len(keys)})
+}
+
+// numbers makes operations of keys by all cores, if that pays off. It returns how many: all, or none also if one of the
+// keys is a mistake, about which own has to answer.
+func (c *conn) numbers(kind replica.Kind, keys [][]byte, ops []replica.Op) int {
+	t := c.s.config.Types.Key
+	if len(keys) < 2*share || t == keytype.Text || len(c.s.shards) > 1 {
+		return 0
+	}
+	var wrong atomic.Bool
+	threads.InShares(len(keys)/share, len(keys), func(_, first, end int) {
+		for i := first; i < end; i++ {
+			key, ok := number(t, keys[i])
+			if !ok {
+				wrong.Store(true)
+				return
+			}
+			ops[i] = replica.Op{Kind: kind, Key: key}
+		}
+	})
+	if wrong.Load() {
+		return 0
+	}
+	return len(keys)
 }
 
 func ttl(f form) func(*conn, [][]byte) {

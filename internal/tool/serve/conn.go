@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/tidwall/redcon"
@@ -23,6 +22,7 @@ const (
 	largeBuffer = 1 << 20         // for pipelines; single commands may be larger
 	mostBatch   = 1 << 13         // operations or replies of a batch, unless one command has more
 	mostOps     = replica.MostOps // arguments of a command that isn't large
+	share       = 1 << 10         // keys of a command that one core parses, or whose values it formats
 	mostOut     = 1 << 20         // bytes of answers that wait for the end of a batch
 )
 
@@ -46,6 +46,9 @@ type conn struct {
 	out  []byte    // not yet sent
 	args [][]byte
 	text []byte // a value that is about to be sent
+
+	last  *command // the last one that was done
+	times int      // so often in a row, and not yet counted
 
 	large   bool // it has one of the places of those who do large commands
 	here    bool // this server's shard has a key of the command
@@ -186,10 +189,8 @@ var errLong = errors.New("the command is too long")
 
 // commands does the commands of a buffer, and returns the incomplete one at its end. The error is one of the protocol.
 func (c *conn) commands(in []byte) (rest []byte, err error) {
-	if !c.due.IsZero() {
-		if whole, err := c.seen.whole(in); err != nil || !whole {
-			return in, err
-		}
+	if !c.due.IsZero() && !c.seen.whole(in) {
+		return in, nil
 	}
 	for len(in) > 0 && !c.quit {
 		var ok bool
@@ -211,31 +212,75 @@ func (c *conn) commands(in []byte) (rest []byte, err error) {
 	return in, nil
 }
 
-// longestLine bounds commands without the protocol's lengths, as people type them.
-const longestLine = 1 << 10
+const (
+	longestLine   = 1 << 10 // of commands without the protocol's lengths, as people type them
+	longestLength = 9       // digits: so that it fits an int
+)
 
 var (
 	errLine     = fmt.Errorf("a line of more than %d bytes", longestLine)
 	errProtocol = errors.New("not a command of Redis's protocol")
 )
 
-// next returns the next command of a buffer: RESP, or a line of words. Its arguments are parts of the buffer. It never
-// panics: redcon does for some lengths.
+// next returns the next command of a buffer: RESP, or a line of words. Its arguments are parts of the buffer.
 func next(in []byte, into [][]byte) (ok bool, args [][]byte, rest []byte, err error) {
-	defer func() {
-		if recover() != nil {
-			err = errProtocol
-		}
-	}()
-	line := bytes.IndexByte(in[:min(len(in), longestLine+1)], '\n')
-	if line < 0 && len(in) > longestLine {
-		return false, into, in, errLine
+	args = into[:0]
+	switch in[0] {
+	case '*':
+	case '$':
+		return false, args, in, errProtocol
+	default:
+		return nextLine(in, args)
 	}
-	if in[0] == '$' {
-		return false, into, in, errProtocol
+	n, at, err := length(in, 0, '*')
+	if err != nil || at == 0 {
+		return false, args, in, err
+	}
+	if most := (len(in) - at) / len("$0\r\n\r\n"); n <= most {
+		args = slices.Grow(args, n)
+	}
+	for range n {
+		size, from, err := length(in, at, '$')
+		if err != nil || from == 0 || size > len(in)-from-2 {
+			return false, args, in, err
+		}
+		to := from + size
+		if at = to + 2; in[to] != '\r' || in[to+1] != '\n' {
+			return false, args, in, errProtocol
+		}
+		args = append(args, in[from:to])
+	}
+	return true, args, in[at:], nil
+}
+
+// nextLine is next of a line of words.
+func nextLine(in []byte, into [][]byte) (ok bool, args [][]byte, rest []byte, err error) {
+	if len(in) > longestLine && bytes.IndexByte(in[:longestLine+1], '\n') < 0 {
+		return false, into, in, errLine
 	}
 	ok, args, _, rest, err = redcon.ReadNextCommand(in, into)
 	return ok, args, rest, err
+}
+
+// length parses the line at a place: a mark and a length. after is where the next line begins; 0: the line's end has
+// not come.
+func length(in []byte, at int, mark byte) (n, after int, err error) {
+	if at == len(in) {
+		return 0, 0, nil
+	}
+	end := at + 1
+	for ; end < min(len(in), at+1+longestLength) && in[end]-'0' <= 9; end++ {
+		n = n*10 + int(in[end]-'0')
+	}
+	switch left := in[end:]; {
+	case in[at] != mark:
+		return 0, 0, errProtocol
+	case len(left) == 0, len(left) == 1 && left[0] == '\r':
+		return 0, 0, nil
+	case end == at+1, left[0] != '\r', left[1] != '\n':
+		return 0, 0, errProtocol
+	}
+	return n, end + 2, nil
 }
 
 // partial is how far an incomplete command was looked through, so that none of its bytes is looked at for each read.
@@ -244,38 +289,24 @@ type partial struct {
 	left int // arguments from there on
 }
 
-// whole reports whether the rest of a command has come. It is also true for a line, which is short, and for some
-// mistakes, which next will find.
-func (p *partial) whole(in []byte) (bool, error) {
-	for p.at == 0 || p.left > 0 {
-		first, mark := p.at == 0, byte('$')
-		if first {
-			mark = '*'
+// whole reports whether the rest of a command has come. It is also true for a line, which is short, and for mistakes,
+// which next will find.
+func (p *partial) whole(in []byte) bool {
+	if p.at == 0 {
+		n, after, err := length(in, 0, '*')
+		if err != nil || after == 0 {
+			return err != nil
 		}
-		head := in[p.at:min(len(in), p.at+longestLine)]
-		end := bytes.IndexByte(head, '\n')
-		switch {
-		case len(head) > 0 && head[0] != mark:
-			return true, nil
-		case end < 0 && len(head) == longestLine:
-			return false, errLine
-		case end < 0:
-			return false, nil
-		}
-		n, err := strconv.Atoi(string(bytes.TrimSuffix(head[1:end], []byte("\r"))))
-		after := p.at + end + 1
-		switch {
-		case err != nil || n < 0:
-			return false, errProtocol
-		case first:
-			p.at, p.left = after, n
-		case n > len(in)-after-2:
-			return false, nil
-		default:
-			p.at, p.left = after+n+2, p.left-1
-		}
+		p.at, p.left = after, n
 	}
-	return true, nil
+	for ; p.left > 0; p.left-- {
+		n, after, err := length(in, p.at, '$')
+		if err != nil || after == 0 || n > len(in)-after-2 {
+			return err != nil
+		}
+		p.at = after + n + 2
+	}
+	return true
 }
 
 // send sends the answers. A client has the same time for each part of them.
@@ -295,6 +326,7 @@ func (c *conn) send() error {
 
 // flush does what was asked and not yet answered.
 func (c *conn) flush() {
+	c.count()
 	if len(c.replies) > 0 {
 		c.flushOps(&room{c: c})
 	}
@@ -352,7 +384,10 @@ func (c *conn) flushOps(r *room) {
 		at += r.n
 		c.sendLarge()
 	}
-	clear(answers) // they share an array with those of other connections
+	clear(answers) // of their texts; those of writes share an array with those of other connections
+	if kind == read && len(answers) > 0 && cap(answers) <= mostOps {
+		c.s.answers.Put(&answers)
+	}
 	c.ops, c.texts, c.replies = c.ops[:0], c.texts[:0], c.replies[:0]
 }
 
@@ -372,13 +407,17 @@ func (c *conn) flushHalves() {
 
 // look answers operations that only read.
 func (c *conn) look() (answers []replica.Answer, err error) {
-	c.keys = c.keys[:0]
+	c.keys = slices.Grow(c.keys[:0], len(c.ops))
 	for _, op := range c.ops {
 		c.keys = append(c.keys, op.Key)
 	}
 	ctx := context.Background() // it ends soon, and what the Node can't do, it says
+	var into []replica.Answer
+	if kept, ok := c.s.answers.Get().(*[]replica.Answer); ok {
+		into = *kept
+	}
 	err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
-		answers, err = v.Get(ctx, c.keys, c.texts)
+		answers, err = v.Get(ctx, c.keys, c.texts, into)
 		return err
 	})
 	return answers, err

@@ -363,7 +363,7 @@ func (f *flights) find(out *outgoing, keys bulk.Column, from int) (next int, err
 	var answers []replica.Answer
 	for {
 		err := f.s.node.Read(ctx, false, func(v replica.View) (err error) {
-			answers, err = v.Get(ctx, words, texts)
+			answers, err = v.Get(ctx, words, texts, nil)
 			return err
 		})
 		if err != nil {

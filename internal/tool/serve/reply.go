@@ -2,9 +2,11 @@ package serve
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/serve/replica"
 )
@@ -52,10 +54,7 @@ func (c *conn) render(r reply, answers []replica.Answer) {
 		c.value(answers[0])
 	case asValues:
 		c.out = redcon.AppendArray(c.out, len(answers))
-		for _, a := range answers {
-			c.value(a)
-			c.sendLarge()
-		}
+		c.values(answers)
 	case asFound, asDone:
 		n := int64(0)
 		for _, a := range answers {
@@ -71,30 +70,71 @@ func (c *conn) render(r reply, answers []replica.Answer) {
 	}
 }
 
-func (c *conn) null() {
+func (c *conn) null() { c.out = c.appendNull(c.out) }
+
+func (c *conn) appendNull(out []byte) []byte {
 	if c.resp3 {
-		c.out = append(c.out, "_\r\n"...)
-		return
+		return append(out, "_\r\n"...)
 	}
-	c.out = redcon.AppendNull(c.out)
+	return redcon.AppendNull(out)
 }
 
 // value appends the value of an answer, as it was before the operation.
-func (c *conn) value(a replica.Answer) {
+func (c *conn) value(a replica.Answer) { c.out = c.appendValue(c.out, a) }
+
+func (c *conn) appendValue(out []byte, a replica.Answer) []byte {
 	if !a.Found {
-		c.null()
+		return c.appendNull(out)
+	}
+	return appendField(out, c.s.config.Types.Value, a.Value, a.Text)
+}
+
+// values appends the values of answers. If they are many numbers, all cores format them.
+func (c *conn) values(answers []replica.Answer) {
+	if len(answers) < 2*share || c.s.config.Types.Value == keytype.Text {
+		for _, a := range answers {
+			c.value(a)
+			c.sendLarge()
+		}
 		return
 	}
-	c.field(c.s.config.Types.Value, a.Value, a.Text)
+	for some := range slices.Chunk(answers, 16*share) { // so that few bytes wait for the client
+		parts := make([][]byte, max(1, len(some)/share))
+		threads.InShares(len(parts), len(some), func(part, first, end int) {
+			out := make([]byte, 0, 32*(end-first))
+			for _, a := range some[first:end] {
+				out = c.appendValue(out, a)
+			}
+			parts[part] = out
+		})
+		for _, p := range parts {
+			c.out = append(c.out, p...)
+			c.sendLarge()
+		}
+	}
 }
 
 // field appends a key or a value: the word, or the text if the type is that.
 func (c *conn) field(t keytype.Type, word uint64, text string) {
+	c.out = appendField(c.out, t, word, text)
+}
+
+func appendField(out []byte, t keytype.Type, word uint64, text string) []byte {
 	if t == keytype.Text {
-		c.out = redcon.AppendBulkString(c.out, text)
-		return
+		return redcon.AppendBulkString(out, text)
 	}
-	c.bulk(t.Append(c.text[:0], word))
+	out = append(out, "$0\r\n"...)
+	at := len(out)
+	out = t.Append(out, word)
+	n := len(out) - at
+	if n > 9 { // all have fewer than 100 bytes
+		out = append(out, 0)
+		copy(out[at+1:], out[at:])
+		out[at-3], out[at-2], out[at-1], out[at] = byte('0'+n/10), byte('0'+n%10), '\r', '\n'
+	} else {
+		out[at-3] = byte('0' + n)
+	}
+	return append(out, "\r\n"...)
 }
 
 // bulk appends a string. text may be c.text.

@@ -568,6 +568,67 @@ func serveBytes(s *Server, in []byte) {
 	(&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
 }
 
+// A command is complete with its last byte, and what is after it stays. A length is digits and no more than nine.
+func TestNext(t *testing.T) {
+	words := []string{"MGET", "", "7", "$3\r\n", strings.Repeat("x", 2*longestLine), "*"}
+	in := redcon.AppendArray(nil, len(words))
+	for _, w := range words {
+		in = redcon.AppendBulkString(in, w)
+	}
+	for n := 1; n < len(in); n++ {
+		ok, _, rest, err := next(in[:n], nil)
+		require.NoError(t, err)
+		require.False(t, ok)
+		require.Len(t, rest, n)
+		require.False(t, new(partial).whole(in[:n]))
+	}
+	require.True(t, new(partial).whole(in))
+	ok, args, rest, err := next(append(in, "GET 1\r\n"...), [][]byte{nil, nil})
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "GET 1\r\n", string(rest))
+	for i, a := range args {
+		require.Equal(t, words[i], string(a))
+	}
+	ok, args, rest, err = next([]byte("*0\r\n\r\n"), args)
+	require.True(t, ok && err == nil && len(args) == 0 && string(rest) == "\r\n")
+	for _, text := range []string{"*-1\r\n", "*\r\n", "*1\n", "*1\rx", "*+1\r\n", "*1x", "*0123456789\r\n", "$1\r\n",
+		"*1\r\n*1\r\n", "*1\r\n$-1\r\n", "*1\r\n$\r\n", "*1\r\n$1\r\nab\n", "*1\r\n$1\r\na\ra", "*1\r\n$1234567890"} {
+		ok, _, _, err := next([]byte(text), nil)
+		require.Error(t, err, "%q", text)
+		require.False(t, ok)
+		require.True(t, new(partial).whole([]byte(text)), "%q", text)
+	}
+}
+
+// All cores do the keys of a command and its values. They come in their order, also with absent keys and long values,
+// and a mistake among them is answered as in a short command.
+func TestManyKeys(t *testing.T) {
+	for _, n := range []int{2*share - 1, 2 * share, 5*share + 7, mostOps + 3*share} {
+		_, address := started(t, replica.Options{}, Options{})
+		c := dial(t, address)
+		mset, mget := []string{"MSET"}, []string{"MGET"}
+		var want []string
+		for i := range n {
+			key, value := strconv.Itoa(i-n/2), strconv.FormatInt(rand.Int64()>>rand.IntN(64)-5, 10)
+			if mget = append(mget, key); i%7 == 3 {
+				want = append(want, "nil")
+				continue
+			}
+			mset, want = append(mset, key, value), append(want, value)
+		}
+		require.Equal(t, "OK", bytesOf(c, mset)[0])
+		require.Equal(t, "["+strings.Join(want, " ")+"]", bytesOf(c, mget)[0])
+		mget[0] = "EXISTS"
+		require.Equal(t, fmt.Sprint(":", (len(mset)-1)/2), bytesOf(c, mget)[0])
+		mget[n/2] = "+5"
+		require.Equal(t, `-ERR the key "+5" is none of type i64`, bytesOf(c, mget)[0])
+		mget[0] = "DEL"
+		require.Contains(t, bytesOf(c, mget)[0], `"+5"`)
+		require.Equal(t, fmt.Sprint(":", (len(mset)-1)/2), bytesOf(c, []string{"DBSIZE"})[0])
+	}
+}
+
 // 10^5 requests of commands and rubbish by chance: the rest of what a fuzzer would try in each run.
 func TestRubbish(t *testing.T) {
 	words := []string{"*1\r\n", "*2\r\n", "*3\r\n", "$3\r\nGET\r\n", "$1\r\n1\r\n", "$3\r\nSET\r\n", "$-1\r\n",
@@ -732,9 +793,7 @@ func TestSlowly(t *testing.T) {
 		var p partial
 		in := []byte(text)
 		for range 2 {
-			whole, err := p.whole(in)
-			require.False(t, whole)
-			require.NoError(t, err)
+			require.False(t, p.whole(in))
 			in = append(in, "$1\r\n1\r\n"...)
 		}
 		require.Positive(t, p.at)

@@ -74,6 +74,8 @@ type Server struct {
 	held  *semaphore.Weighted
 	// asking is held for answers that are also those of other shards.
 	asking *semaphore.Weighted
+
+	answers sync.Pool // of *[]replica.Answer, of reads
 }
 
 // Open starts a Node and makes its Server. Errors: those of replica.Open. Close the Server.

@@ -333,7 +333,7 @@ func get(t testing.TB, n *Node, stale bool, keys ...uint64) (answers []Answer, e
 	x := wording{n.o.Types}
 	words, texts := x.keys(keys)
 	err = n.Read(t.Context(), stale, func(v View) (err error) {
-		answers, err = v.Get(t.Context(), words, texts)
+		answers, err = v.Get(t.Context(), words, texts, nil)
 		return err
 	})
 	x.words(answers)

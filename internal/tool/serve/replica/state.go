@@ -23,13 +23,15 @@ type state struct {
 
 	mu        sync.RWMutex // held by readers; by whoever changes what is below, while it changes
 	pairs     dictionary
-	reads     *combine.Ordered[uint64, uint64] // the pairs, for many readers
+	reads     structures.Ordered[uint64, uint64] // the pairs; on a device, many readers share a call
 	deadlines deadlines
 	texts     *texts // nil: keys and values are no texts
 	seed      seed   // zero: no entry was applied
 	clock     int64  // the latest time of an entry
 	changes   history
 	broken    error // an entry is half applied; nil: none is
+
+	found sync.Pool // of *found
 
 	changed chan struct{} // has one after an entry or a snapshot has come
 
@@ -62,10 +64,12 @@ func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlin
 		pairs.Close()
 		return err
 	}
-	reads, err := combine.NewOrdered[uint64, uint64](pairs, combine.Options{})
-	if err != nil {
-		pairs.Close()
-		return err
+	reads := structures.Ordered[uint64, uint64](pairs)
+	if s.device != nil {
+		if reads, err = combine.NewOrdered[uint64, uint64](pairs, combine.Options{}); err != nil {
+			pairs.Close()
+			return err
+		}
 	}
 	s.mu.Lock()
 	before := s.reads
@@ -337,28 +341,42 @@ func (s *state) write(ctx context.Context, clock int64) error {
 // View is the state between two entries.
 type View struct{ s *state }
 
-// Get answers a Get of each key. If keys are text, they are places in texts.
-func (v View) Get(ctx context.Context, keys []uint64, texts [][]byte) ([]Answer, error) {
+// found is what a look-up finds, kept for the next one.
+type found struct {
+	values []uint64
+	there  []bool
+}
+
+// Get answers a Get of each key, in the memory of a slice if that is large enough. If keys are text, they are places in
+// texts.
+func (v View) Get(ctx context.Context, keys []uint64, texts [][]byte, into []Answer) ([]Answer, error) {
+	n := len(keys)
+	answers := slices.Grow(into[:0], n)[:n]
 	if v.s.texts != nil {
-		return v.texts(ctx, keys, texts)
+		clear(answers)
+		return answers, v.texts(ctx, keys, texts, answers)
 	}
-	values, found, err := v.s.reads.Find(ctx, keys)
-	if err != nil {
+	f, ok := v.s.found.Get().(*found)
+	if !ok {
+		f = new(found)
+	}
+	f.values, f.there = slices.Grow(f.values[:0], n)[:n], slices.Grow(f.there[:0], n)[:n]
+	if err := v.s.reads.FindInto(ctx, keys, f.values, f.there); err != nil {
 		return nil, err
 	}
-	answers := make([]Answer, len(keys))
-	for i := range keys {
-		if found[i] {
-			answers[i] = Answer{Value: values[i], Found: true, Deadline: v.s.deadlines.get(keys[i])}
+	for i, there := range f.there {
+		answers[i] = Answer{}
+		if there {
+			answers[i] = Answer{Value: f.values[i], Found: true, Deadline: v.s.deadlines.get(keys[i])}
 		}
 	}
+	v.s.found.Put(f)
 	return answers, nil
 }
 
 // texts is Get if keys or values are text. The Records say which keys are there, so only values that are words are
 // looked up.
-func (v View) texts(ctx context.Context, keys []uint64, texts [][]byte) ([]Answer, error) {
-	answers := make([]Answer, len(keys))
+func (v View) texts(ctx context.Context, keys []uint64, texts [][]byte, answers []Answer) error {
 	var words []uint64
 	var at []int // their places among the answers
 	for i, word := range keys {
@@ -375,16 +393,16 @@ func (v View) texts(ctx context.Context, keys []uint64, texts [][]byte) ([]Answe
 		}
 	}
 	if v.s.types.Value == keytype.Text || len(words) == 0 {
-		return answers, nil
+		return nil
 	}
-	values, _, err := v.s.reads.Find(ctx, words)
-	if err != nil {
-		return nil, err
+	values := make([]uint64, len(words))
+	if err := v.s.reads.FindInto(ctx, words, values, nil); err != nil {
+		return err
 	}
 	for i, value := range values {
 		answers[at[i]].Value = value
 	}
-	return answers, nil
+	return nil
 }
 
 // Records returns what of each key's pair is text; nil: nothing.

@@ -152,10 +152,10 @@ func (x wording) all(t require.TestingT, s *state) map[uint64]Answer {
 // get asks for each of the keys by itself and for all of them together.
 func (x wording) get(t require.TestingT, s *state, keys []uint64) (answers []Answer) {
 	words, texts := x.keys(keys)
-	answers, err := View{s}.Get(context.Background(), words, texts)
+	answers, err := View{s}.Get(context.Background(), words, texts, nil)
 	require.NoError(t, err)
 	for i := range words {
-		one, err := View{s}.Get(context.Background(), words[i:i+1], texts)
+		one, err := View{s}.Get(context.Background(), words[i:i+1], texts, nil)
 		require.NoError(t, err)
 		require.Equal(t, answers[i:i+1], one)
 	}
@@ -266,7 +266,7 @@ func TestFirstEntry(t *testing.T) {
 			readers.Go(func() {
 				for done := false; !done; {
 					err := n.Read(t.Context(), false, func(v View) error {
-						answers, err := v.Get(t.Context(), []uint64{0}, [][]byte{[]byte("k")})
+						answers, err := v.Get(t.Context(), []uint64{0}, [][]byte{[]byte("k")}, nil)
 						done = err != nil || answers[0].Found
 						return err
 					})
