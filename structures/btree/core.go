@@ -243,11 +243,12 @@ func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	defer t.Leave()
-	reader, n := t.reader.Inside(), make([]uint32, 1)
-	if err := reader.Count(ctx, []structures.Range[uint64]{{Hi: ordered.LastKey(t.width)}}, n); err != nil {
-		return 0, err // unlike Len, this takes little memory, which a device may not have when the tree must be saved
+	reader := t.reader.Inside()
+	n, err := reader.Total(ctx)
+	if err != nil {
+		return 0, err
 	}
-	return reader.Save(ctx, w, savedFill.Header(t.o.Fill, uint64(n[0])), t.columns)
+	return reader.Save(ctx, w, savedFill.Header(t.o.Fill, n), t.columns)
 }
 
 // load makes a tree from a file.

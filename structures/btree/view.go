@@ -145,7 +145,7 @@ func (v *view) Len(ctx context.Context) (uint64, error) {
 
 // Save writes all pairs, as Tree.Save does. The tree may change meanwhile.
 func (v *view) Save(ctx context.Context, w io.Writer) (int64, error) {
-	n, err := v.Len(ctx)
+	n, err := v.Total(ctx)
 	if err != nil {
 		return 0, err
 	}

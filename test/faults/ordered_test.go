@@ -144,6 +144,11 @@ func testSaveOnFullDevice[W structures.Word](t *testing.T) {
 			if l, ok := x.(*lsm.LSM[W, W]); ok {
 				require.NoError(t, l.Trim())
 			}
+			var snapshot *btree.Snapshot[W, W]
+			if tree, ok := x.(*btree.Tree[W, W]); ok {
+				snapshot, err = tree.Snapshot(t.Context())
+				require.NoError(t, err)
+			}
 
 			used, budget := d.Memory()
 			ballast, err := vk.NewBuffer[byte](d, int(budget-used)-(128<<10))
@@ -155,6 +160,14 @@ func testSaveOnFullDevice[W structures.Word](t *testing.T) {
 			loaded, err := host.LoadTree[W, W](t.Context(), &file)
 			require.NoError(t, err)
 			holds(t, loaded, want)
+			if snapshot != nil {
+				_, err = snapshot.Save(t.Context(), &file)
+				require.NoError(t, err)
+				loaded, err = host.LoadTree[W, W](t.Context(), &file)
+				require.NoError(t, err)
+				holds(t, loaded, want)
+				require.NoError(t, snapshot.Close())
+			}
 			if o, ok := x.(structures.Ordered[W, W]); ok {
 				var down []W
 				for pair, err := range o.Descend(t.Context(), structures.AllKeys[W]()) {

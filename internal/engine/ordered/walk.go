@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -126,6 +127,17 @@ func (w *Walk) narrow() {
 		again = append(again, ranges...)
 	}
 	w.sections, w.pages = append(again, w.sections...), nil
+}
+
+// Total returns the number of all pairs of an exact structure. It takes little memory, so that a structure can be saved
+// when the device is full.
+func (r *Reader) Total(ctx context.Context) (uint64, error) {
+	if err := r.of.Enter(ctx); err != nil {
+		return 0, err
+	}
+	defer r.of.Leave()
+	all, err := r.cut(ctx, []structures.Range[uint64]{{Hi: LastKey(r.width)}}, math.MaxInt)
+	return uint64(all.all()), err
 }
 
 // Save writes all pairs to w, and returns the number of bytes that w took (transfer.Save).
