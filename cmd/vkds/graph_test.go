@@ -450,7 +450,8 @@ func TestGraphRefuses(t *testing.T) {
 	assert.Equal(t, "vertex 7 isn't in the graph", refusal(t, "", "graph", "bfs", list, "--from", "7"))
 	assert.Equal(t, `vertex "x": "x" is not an integer (--id-type text reads it)`,
 		refusal(t, "", "graph", "neighbors", list, "x"))
-	assert.Equal(t, `required flag(s) "from" not set`, refusal(t, "", "graph", "sssp", list))
+	assert.Equal(t, `required flag(s) "from" not set (see vkds graph sssp --help)`,
+		refusal(t, "", "graph", "sssp", list))
 	assert.Equal(t, `standard input:2: "x" is not an integer (--id-type text reads it)`,
 		refusal(t, "1 2\nx 1\n", "graph", "triangles", "-"))
 	arcs := write(t, "arcs.gr", "p sp 2 1\na 1 2 3\n")

@@ -124,13 +124,13 @@ func TestJoinRefuses(t *testing.T) {
 	great, empty := file("g.csv", "k,v\n18446744073709551615,c\n1,d\n"), file("e.csv", "k,v\n")
 	below := file("b.csv", "k,v\n-1,a\n1,b\n")
 	for arguments, want := range map[string]string{
-		"":                                   `required flag(s) "on" not set`,
+		"":                                   `required flag(s) "on" not set (see vkds join --help)`,
 		"--on k=,v":                          "a column has no name",
 		"--on nowhere":                       `no column "nowhere"`,
 		"--on k --semi --right-columns v":    "--semi and --anti print rows of LEFT alone",
 		"--on k --type w=u32":                "--type w=u32: column w is not read",
 		"--on k --type k=u8":                 `unknown type "u8"`,
-		"--on k --semi --anti":               "semi",
+		"--on k --semi --anti":               "[anti semi] were all set (see vkds join --help)",
 		"--on k --left-columns v --limit -1": "limit",
 	} {
 		assert.Contains(t, do(t, 2, append([]string{"join", numbers, numbers}, strings.Fields(arguments)...)...), want)

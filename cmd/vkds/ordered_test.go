@@ -171,9 +171,9 @@ func place(key, n int) int {
 func TestOrderedCommandsRefuse(t *testing.T) {
 	hostSuffices(t)
 	path := write(t, "t.csv", "1,10\n")
-	assert.Equal(t, `range 2 of the command line: "5" is no range LO:HI`, refusal(t, "", "range", path, "1:2", "5"))
+	assert.Equal(t, `range 2 of the command line: "5" is not a range LO:HI`, refusal(t, "", "range", path, "1:2", "5"))
 	assert.Equal(t, `range 1 of the command line: "x" is not an integer`, refusal(t, "", "count", path, "1:x"))
-	assert.Equal(t, `standard input:2: "1:2:3" is no range LO:HI`, refusal(t, "1:2\n1:2:3\n", "range", path))
+	assert.Equal(t, `standard input:2: "1:2:3" is not a range LO:HI`, refusal(t, "1:2\n1:2:3\n", "range", path))
 	assert.Equal(t, `key 1 of the command line: "1:2" is not an integer`, refusal(t, "", "successor", path, "1:2"))
 	assert.Equal(t, `key 1 of the command line: "1.5" is not an integer (--key-type f64 reads it)`,
 		refusal(t, "", "successor", path, "1.5"))

@@ -56,7 +56,7 @@ func TestWholeDays(t *testing.T) {
 	seconds := write(t, "s.csv", "2014-07-01 23:59:59.000,1\n2014-07-02,2\n")
 	out, _ = answer(t, "", "count", seconds, "--key-type", "time", ":2014-07-01")
 	assert.Equal(t, "lo,hi,count\n1970-01-01 00:00:00,2014-07-01 23:59:59,1\n", out)
-	assert.Equal(t, `range 1 of the command line: "2014-07-01 08:00:30" is no range LO:HI`,
+	assert.Equal(t, `range 1 of the command line: "2014-07-01 08:00:30" is not a range LO:HI`,
 		refusal(t, "", "range", path, "--key-type", "time", "2014-07-01 08:00:30"))
 }
 
@@ -105,7 +105,7 @@ func TestWrongKeysBeforeTheTable(t *testing.T) {
 		assert.Equal(t, `key 2 of the command line: "y" is not an integer`+text,
 			refusal(t, "", "get", path, "1", "y"))
 		assert.Equal(t, `range 1 of the command line: "y" is not an integer`, refusal(t, "", "range", path, "1:y"))
-		assert.Equal(t, `range 1 of the command line: "5" is no range LO:HI`, refusal(t, "", "count", path, "5"))
+		assert.Equal(t, `range 1 of the command line: "5" is not a range LO:HI`, refusal(t, "", "count", path, "5"))
 		if path == dict {
 			assert.Equal(t, `key 2 of the command line: "y" is not an integer`,
 				refusal(t, "", "delete", path, "1", "y"))

@@ -74,6 +74,9 @@ then says what. "vkds help output" lists the other statuses.`,
 		SilenceErrors: true, // run prints them, in one line
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil {
+				return flagError(c, err)
+			}
 			return cmp.Or(notEmpty(c.Flags()), together(c.Flags()))
 		},
 		PersistentPostRunE: func(*cobra.Command, []string) error {

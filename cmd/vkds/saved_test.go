@@ -58,8 +58,7 @@ func TestSavedThroughPipe(t *testing.T) {
 	require.NoError(t, err)
 	out, _ := answer(t, string(text), "get", "-", "0", "1", "2")
 	assert.Equal(t, "key,value\n0,10\n1,11\n2,\n", out)
-	assert.Equal(t, "standard input: can't be read in any order, as this format needs: give an uncompressed regular "+
-		"file", refusal(t, string(text), "verify", "-"))
+	assert.Equal(t, "standard input: must be an uncompressed regular file", refusal(t, string(text), "verify", "-"))
 	assert.Contains(t, refusal(t, string(text[:len(text)-1]), "get", "-", "0"), "standard input: ends too early")
 	assert.Equal(t, dict+":1: looks like a saved dictionary, not like text", refusal(t, "", "tally", dict))
 	assert.Equal(t, dict+": looks like a saved dictionary, not like values of 4 bytes",

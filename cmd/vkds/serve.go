@@ -172,7 +172,7 @@ func (s *serving) shard(name string) (replica.Shard, error) {
 func (s *serving) check() error {
 	switch {
 	case s.data == "":
-		return errors.New("it needs --data DIR")
+		return errors.New("serve needs --data DIR")
 	case len(s.peers) > 0 && (len(s.peers) < 3 || len(s.peers) > 9):
 		return fmt.Errorf("--peers: 3 to 9 servers, not %d", len(s.peers))
 	case len(s.peers) > 0 && len(s.shards) > 0:

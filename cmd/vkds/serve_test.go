@@ -92,7 +92,7 @@ func TestServeRefusals(t *testing.T) {
 		arguments := append([]string{"serve", "--data", dir, "--device", "none"}, x.arguments...)
 		assert.Contains(t, refusal(t, "", arguments...), x.want)
 	}
-	assert.Contains(t, refusal(t, "", "serve"), "it needs --data DIR")
+	assert.Contains(t, refusal(t, "", "serve"), "serve needs --data DIR")
 	for _, secret := range []string{"nats://user:secret@localhost/S", "nats://user:sec/ret@localhost/S"} {
 		said := refusal(t, "", "serve", "--data", dir, "--device", "none", "--changes", secret)
 		assert.Contains(t, said, "--changes: ")

@@ -173,7 +173,7 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 		"the dictionary's data structure:\n%s\n(default %s, or that of the saved dictionary)",
 		strings.Join(known, ", "), s.standard()))
 	if ordering == "" {
-		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that the table is\nsized for; around 1 "+
+		flags.Float64Var(&s.load, "load", 0, "of slabhash: pairs for each slot that the table\nis made for; around 1 "+
 			"buckets share slabs, so that\nnearly all slots are in use (default 0.7, or as saved)")
 	}
 	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that are filled\nafter a split "+

@@ -356,7 +356,7 @@ func TestBuild(t *testing.T) {
 	assert.Equal(t, dir+": is a directory", refusal(t, "", "build", path, "-o", dir, "--key-type", "time",
 		"--value-type", "f32"))
 	assert.Equal(t, dir+"/no/d.vkds: "+notThere(dir+"/no"), refusal(t, "", "build", path, "-o", dir+"/no/d.vkds"))
-	assert.Contains(t, refusal(t, "", "build", path), `required flag(s) "output" not set`)
+	assert.Contains(t, refusal(t, "", "build", path), `required flag(s) "output" not set (see vkds build --help)`)
 
 	// A bad table leaves what was there.
 	bad := write(t, "bad.csv", "1,2\n3,x\n")

@@ -133,7 +133,8 @@ an integer type is named.
 In other files the type is guessed from the first values of the column:
   integers    if all are: u32, or i32 if some are negative; u64 or i64 if some
               need 64 bits
-  f64         if all are numbers, and some have fractions
+  f64         if all are numbers, some have fractions, and f64 has all the
+              integers exactly
   time, ip    if all are times or addresses
   text        if none is any of these; or if one is a number with a leading zero
               (007 is not 7), or an integer with a plus sign

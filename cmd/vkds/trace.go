@@ -127,7 +127,7 @@ func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*dra
 	case t.sample != "" && (len(arguments) != 0 || t.ops != ""):
 		return nil, errors.New("--sample has its own dictionary and operations")
 	case t.sample == "" && len(arguments) == 0:
-		return nil, errors.New("it needs a DICT, TABLE or TRACE, or --sample")
+		return nil, errors.New("trace needs a DICT, TABLE or TRACE, or --sample")
 	case t.sample != "":
 		if err := t.unread("--sample has its own dictionary"); err != nil {
 			return nil, err

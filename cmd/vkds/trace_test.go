@@ -158,7 +158,7 @@ func TestTraceRefusals(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		{nil, "it needs a DICT, TABLE or TRACE, or --sample"},
+		{nil, "trace needs a DICT, TABLE or TRACE, or --sample"},
 		{[]string{"--sample", "x"}, "--sample x: there are split, latches, snapshots, slabs, rehash, lsm, graph"},
 		{[]string{"--sample", "split", table}, "--sample has its own dictionary"},
 		{[]string{"--sample", "split", "--fill", "0.5"}, "--sample has its own dictionary: --fill is for dictionaries"},

@@ -92,7 +92,7 @@ func (v *viewing) check(path string) error {
 	case v.window && v.address != "":
 		return errors.New("--http and --window: one of them")
 	case !v.window && v.address == "":
-		return errors.New("it needs --http ADDRESS or --window")
+		return errors.New("view needs --http ADDRESS or --window")
 	case v.window && v.o.Anyone:
 		return errors.New("--anyone is for --http")
 	case v.ops != "" && !v.window:

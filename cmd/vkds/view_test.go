@@ -58,7 +58,7 @@ func TestViewRefusals(t *testing.T) {
 	}
 	assert.Contains(t, refusal(t, "", "view", table, "--http", "0", "--every", "0s"), "--every 0s: more than 0")
 	assert.Contains(t, refusal(t, "", "view", table, "--http", "0", "--device", "none"), "--device none")
-	assert.Contains(t, refusal(t, "", "view", table), "it needs --http ADDRESS or --window")
+	assert.Contains(t, refusal(t, "", "view", table), "view needs --http ADDRESS or --window")
 	assert.Contains(t, refusal(t, "", "view", table, "--http", "0", "--window"), "one of them")
 	assert.Contains(t, refusal(t, "", "view", table, "--http", "0", "--ops", table), "--ops is for --window")
 	assert.Contains(t, refusal(t, "", "view", table, "--window", "--anyone"), "--anyone is for --http")

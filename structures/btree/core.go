@@ -243,12 +243,12 @@ func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	defer t.Leave()
-	v, err := t.survey(ctx)
+	reader := t.reader.Inside()
+	n, err := reader.Total(ctx)
 	if err != nil {
 		return 0, err
 	}
-	h := savedFill.Header(t.o.Fill, uint64(v.levels[0].Slots))
-	return t.reader.Inside().Save(ctx, w, h, t.columns)
+	return reader.Save(ctx, w, savedFill.Header(t.o.Fill, n), t.columns)
 }
 
 // load makes a tree from a file.

@@ -179,7 +179,6 @@ func (r recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.R
 	}
 	up[totalAt] = total
 	all := int(total)
-	keys, values := to.Extend(all)
 	layout := func(base uint64) (outKeys, outValues, seeks uint64) {
 		p := recording.Parts{Base: base}
 		p.Take(4 * len(up))
@@ -209,6 +208,7 @@ func (r recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.R
 		return nil, err
 	}
 	b := r.scratch.Of(s)
+	keys, values := to.Extend(all)
 	if err := keys.Download(ctx, b, int(keysAt)/4); err != nil {
 		return nil, err
 	}

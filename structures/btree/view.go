@@ -117,35 +117,11 @@ func (v *view) Kernels(s *vk.Stream, record func(Description) error) error {
 }
 
 // Len counts the pairs.
-func (v *view) Len(ctx context.Context) (uint64, error) {
-	if err := v.of.Enter(ctx); err != nil {
-		return 0, err
-	}
-	defer v.of.Leave()
-	s, err := v.of.Device.NewStream()
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	total, err := vk.NewBuffer[uint32](v.of.Device, 1)
-	if err != nil {
-		return 0, err
-	}
-	defer total.Free()
-	err = recording.Run(s, func() error {
-		_, err := v.of.recordLeaves(s, total.Address(), nil)
-		return err
-	})
-	var n [1]uint32
-	if err == nil {
-		err = total.Download(ctx, 0, n[:])
-	}
-	return uint64(n[0]), err
-}
+func (v *view) Len(ctx context.Context) (uint64, error) { return v.Total(ctx) }
 
 // Save writes all pairs, as Tree.Save does. The tree may change meanwhile.
 func (v *view) Save(ctx context.Context, w io.Writer) (int64, error) {
-	n, err := v.Len(ctx)
+	n, err := v.Total(ctx)
 	if err != nil {
 		return 0, err
 	}

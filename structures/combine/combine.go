@@ -25,7 +25,7 @@ type Options struct {
 	// MaxBatch is the greatest number of operations of a batch. A call with as many is not combined. 0: 2^16.
 	MaxBatch int
 	// MaxWait is how long a call waits at most for others, once fewer than two batches are under way. If the dictionary
-	// is idle, a call does not wait, except right behind a batch, whose callers may be about to come back. 0: 100 µs.
+	// is idle, a call does not wait, except right after a batch, whose callers may be about to come back. 0: 100 µs.
 	// Timers of the operating system may be as coarse as 1 ms.
 	MaxWait time.Duration
 }

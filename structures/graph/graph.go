@@ -90,7 +90,11 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	}
 	memory := d.Budget("MaxBytes", o.MaxBytes)
 	if err := memory.Fits(uint64(o.Capacity) * vertexWords * 4); err != nil {
-		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+		option := "Capacity"
+		if o.Vertices == o.Capacity {
+			option = "Vertices"
+		}
+		return nil, &structures.CapacityError{Option: option, Asked: o.Capacity, Err: err}
 	}
 	g := &Graph{
 		o: o, slots: slabhash.SlotsAt(structures.Bits32, !o.Weighted), tiles: tilesOf(d, o.Tile),

@@ -300,8 +300,8 @@ func readTexts(ctx context.Context, r io.Reader) (texts []string, numbers []uint
 	}
 	if h := in.Header(); h.Structure != savedNames || h.KeyType != saved.Text ||
 		h.ValueType != saved.TypeOf[uint32]().Name() {
-		return nil, nil, &structures.SavedError{Err: &structures.TypeError{What: "names", Saved: h.KeyType,
-			Loaded: saved.Text}}
+		return nil, nil, &structures.SavedError{Err: &structures.TypeError{What: "names",
+			Saved: saved.GoName(h.KeyType), Loaded: saved.Text}}
 	}
 	seen := map[string]bool{}
 	for {

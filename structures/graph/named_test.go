@@ -238,6 +238,7 @@ func TestNamedSaved(t *testing.T) {
 	require.ErrorAs(t, err, &damaged, "other numbers")
 	_, err = LoadNamedByText(t.Context(), d, bytes.NewReader(file.Bytes()), Options{})
 	require.ErrorAs(t, err, &damaged, "texts")
+	require.ErrorContains(t, err, "names of type uint64")
 	_, err = Load(t.Context(), d, bytes.NewReader(file.Bytes()), Options{})
 	require.ErrorIs(t, err, structures.ErrNotSaved)
 	names := bytes.Clone(file.Bytes())

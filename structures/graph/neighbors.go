@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -265,7 +266,8 @@ func (w *walk) vertices(ctx context.Context) (part []uint32, err error) {
 	return part, err
 }
 
-// edges returns the edges of the next part. more is false after the last one.
+// edges returns the edges of the next part. more is false after the last one. If the device has no memory for the part,
+// edges returns none, and the next parts are smaller.
 func (w *walk) edges(ctx context.Context) (e Edges, more bool, err error) {
 	err = w.do(ctx, func() error {
 		n := min(w.step, w.extent-w.next)
@@ -277,6 +279,10 @@ func (w *walk) edges(ctx context.Context) (e Edges, more bool, err error) {
 			ids[i] = uint32(w.next + i)
 		}
 		found, err := w.g.neighbors(ctx, ids)
+		if n > 1 && errors.Is(err, vk.ErrNoRoom) {
+			w.step, more = n/2, true
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/vkds/vkds/test/graphoracle"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
 
@@ -54,4 +56,48 @@ func TestSaved(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Load(t.Context(), d, &file, Options{})
 	require.ErrorIs(t, err, structures.ErrNotSaved)
+}
+
+// A graph can be saved and read although the device has next to no memory left.
+func TestSaveOnFullDevice(t *testing.T) {
+	pass.OneWidth(t, "a graph has one width")
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 256 << 20})
+	var want []Edge
+	for i := range uint32(200_000) {
+		want = append(want, Edge{From: i / 10, To: 20_000 + i*7919%65536, Weight: i})
+	}
+	var e Edges
+	for _, edge := range want {
+		e.From, e.To, e.Weights = append(e.From, edge.From), append(e.To, edge.To), append(e.Weights, edge.Weight)
+	}
+	g, err := Build(t.Context(), d, e, Options{Weighted: true, Directed: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, g.Close()) }()
+	_, err = g.Degrees(t.Context(), e.From) // makes the buffers for batches, which the graph keeps
+	require.NoError(t, err)
+	used, budget := d.Memory()
+	ballast, err := vk.NewBuffer[byte](d, int(budget-used)-(512<<10))
+	require.NoError(t, err)
+	var got []Edge
+	for edge, err := range g.AllEdges(t.Context()) {
+		require.NoError(t, err)
+		got = append(got, edge)
+	}
+	byWeight := func(a, b Edge) int { return int(a.Weight) - int(b.Weight) }
+	slices.SortFunc(got, byWeight)
+	require.Equal(t, want, got)
+	var file bytes.Buffer
+	_, err = g.Save(t.Context(), &file)
+	require.NoError(t, err)
+	ballast.Free()
+	other, err := Load(t.Context(), d, &file, Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	got = got[:0]
+	for edge, err := range other.AllEdges(t.Context()) {
+		require.NoError(t, err)
+		got = append(got, edge)
+	}
+	slices.SortFunc(got, byWeight)
+	require.Equal(t, want, got)
 }

@@ -30,18 +30,9 @@ func ReadInfo(r io.Reader) (Info, error) {
 		return Info{}, err
 	}
 	h := in.Header()
-	info := Info{Structure: h.Structure, Key: typeName(h.KeyType), Value: typeName(h.ValueType), Pairs: h.Pairs}
+	info := Info{Structure: h.Structure, Key: saved.GoName(h.KeyType), Value: saved.GoName(h.ValueType), Pairs: h.Pairs}
 	if h.Structure == saved.Filter {
 		info.Pairs = 0
 	}
 	return info, nil
-}
-
-// typeName returns Go's name of the type that has a name in a file.
-func typeName(name string) string {
-	if name == "" || name == saved.Text {
-		return name
-	}
-	c, _ := saved.Named(name) // the reader has checked it
-	return c.Type.String()
 }

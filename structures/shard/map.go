@@ -12,7 +12,7 @@ import (
 // vk.ErrNotOpen. It is safe for many goroutines (structures.Dictionary).
 //
 // A batch of one kind is divided in blocks of 2^20 operations for each shard. A map keeps memory for three blocks:
-// about 14 bytes an operation at 32 bits, and 26 at 64. A device does most with two shards: one works while the
+// about 14 bytes an operation at 32 bits, and 26 at 64. A device is fastest with two shards: one works while the
 // operations or the results of the other are copied.
 type Map[K, V structures.Number] struct{ d *dictionary[K, V] }
 

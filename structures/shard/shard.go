@@ -22,7 +22,7 @@
 //
 // Errors of a shard, such as vk.ErrDeviceLost, come inside an *Error, which has the shard's number. The other shards do
 // their part of the batch. After an update, the statuses say which operations are not done. Calls whose keys and ranges
-// lie in other shards need not the failed one, and succeed.
+// all lie in other shards succeed.
 package shard
 
 import (

@@ -3,6 +3,7 @@ package slabhash
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
@@ -161,7 +162,8 @@ func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
 	return err
 }
 
-// read reads the pairs of the next buckets. If the room is too small for them, it makes a larger one and reads none.
+// read reads the pairs of the next buckets. If the room is too small for them, it makes a larger one and reads none. If
+// the device has no memory for that, the next parts are smaller.
 func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, values sink) (n int, err error) {
 	t := w.t
 	columns := 2
@@ -189,7 +191,11 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, val
 	}
 	n = int(written[0])
 	if n > capacity { // with some room to spare for later parts
-		return 0, w.make(columns * t.words() * (n + n/8 + 1024))
+		err = w.make(columns * t.words() * (n + n/8 + 1024))
+		if buckets > 1 && errors.Is(err, vk.ErrNoRoom) {
+			w.part, err = buckets/2, nil
+		}
+		return 0, err
 	}
 	if n != 0 {
 		err = keys.extend(n).Download(ctx, w.room, 0)

@@ -34,8 +34,8 @@ type Options struct {
 	// somebody looks, all pages share it, and the next one waits 20 times as long as it took.
 	Every time.Duration
 	// Anyone lets other machines look. Otherwise a request is refused if it comes from another machine, directly or by
-	// a proxy that says so, or if it names another host: pages of strangers could ask by a name of theirs for this
-	// machine's address.
+	// a proxy that says so. It is also refused if it names another host, because a foreign page could give this
+	// machine's address a name of its own (DNS rebinding).
 	Anyone bool
 }
 

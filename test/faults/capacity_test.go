@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/filter"
+	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -30,6 +31,7 @@ func TestCapacityThatCantBeHad(t *testing.T) {
 	tree := func(o btree.Options) error { _, err := btree.New[uint32, uint32](ctx, d, o); return err }
 	levels := func(o lsm.Options) error { _, err := lsm.New[uint32, uint32](ctx, d, o); return err }
 	array := func(o sortedarray.Options) error { _, err := sortedarray.New[uint32, uint32](ctx, d, o); return err }
+	edges := func(o graph.Options) error { _, err := graph.New(ctx, d, o); return err }
 	for name, c := range map[string]struct {
 		option string
 		err    error
@@ -51,9 +53,11 @@ func TestCapacityThatCantBeHad(t *testing.T) {
 		"lsm, levels without carries": {"Capacity", levels(lsm.Options{Capacity: 5 << 20})},
 		"lsm, its own limit": {"Capacity",
 			levels(lsm.Options{Capacity: 1 << 20, Batch: 1 << 10, MaxBytes: 1 << 20})},
-		"lsm, a batch":      {"Batch", levels(lsm.Options{Batch: 1 << 29})},
-		"array, 2^50 pairs": {"Capacity", array(sortedarray.Options{Capacity: 1 << 50})},
-		"array, 2^30 pairs": {"Capacity", array(sortedarray.Options{Capacity: 1 << 30})},
+		"lsm, a batch":            {"Batch", levels(lsm.Options{Batch: 1 << 29})},
+		"graph, above the memory": {"Capacity", edges(graph.Options{Capacity: 1 << 29})},
+		"graph, vertices":         {"Vertices", edges(graph.Options{Vertices: 1 << 29})},
+		"array, 2^50 pairs":       {"Capacity", array(sortedarray.Options{Capacity: 1 << 50})},
+		"array, 2^30 pairs":       {"Capacity", array(sortedarray.Options{Capacity: 1 << 30})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Error(t, c.err)

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -11,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/host"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
@@ -105,6 +108,75 @@ func testOrderedDeviceFull[W structures.Word](t *testing.T) {
 				delete(want, k)
 			}
 			holds(t, o, want)
+		})
+	}
+}
+
+// A dictionary can be iterated over and saved although the device has next to no memory left.
+func TestSaveOnFullDevice(t *testing.T) {
+	atEachWidth(t, testSaveOnFullDevice[uint32], testSaveOnFullDevice[uint64])
+}
+
+func testSaveOnFullDevice[W structures.Word](t *testing.T) {
+	all := map[string]func(ctx context.Context, d *vk.Device) (structures.Dictionary[W, W], error){
+		"slabhash": func(ctx context.Context, d *vk.Device) (structures.Dictionary[W, W], error) {
+			return slabhash.New[W, W](ctx, d, slabhash.Options{})
+		},
+		"btree": func(ctx context.Context, d *vk.Device) (structures.Dictionary[W, W], error) {
+			return btree.New[W, W](ctx, d, btree.Options{})
+		},
+	}
+	for name, open := range ordereds[W]() {
+		all[name] = func(ctx context.Context, d *vk.Device) (structures.Dictionary[W, W], error) { return open(ctx, d) }
+	}
+	for name, open := range all {
+		t.Run(name, func(t *testing.T) {
+			d := testdevice.Open(t, vk.Options{MemoryLimit: 64 << 20})
+			x, err := open(t.Context(), d)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, x.Close()) }()
+			rng := rand.New(rand.NewPCG(1, 1))
+			first := keys[W](rng, 300_000)
+			want := map[W]W{}
+			s, err := x.Insert(t.Context(), first, first)
+			require.NoError(t, err)
+			require.Equal(t, len(first), done(t, want, first, first, s))
+			if l, ok := x.(*lsm.LSM[W, W]); ok {
+				require.NoError(t, l.Trim())
+			}
+			var snapshot *btree.Snapshot[W, W]
+			if tree, ok := x.(*btree.Tree[W, W]); ok {
+				snapshot, err = tree.Snapshot(t.Context())
+				require.NoError(t, err)
+			}
+
+			used, budget := d.Memory()
+			ballast, err := vk.NewBuffer[byte](d, int(budget-used)-(128<<10))
+			require.NoError(t, err)
+			defer ballast.Free()
+			var file bytes.Buffer
+			_, err = x.Save(t.Context(), &file)
+			require.NoError(t, err)
+			loaded, err := host.LoadTree[W, W](t.Context(), &file)
+			require.NoError(t, err)
+			holds(t, loaded, want)
+			if snapshot != nil {
+				_, err = snapshot.Save(t.Context(), &file)
+				require.NoError(t, err)
+				loaded, err = host.LoadTree[W, W](t.Context(), &file)
+				require.NoError(t, err)
+				holds(t, loaded, want)
+				require.NoError(t, snapshot.Close())
+			}
+			if o, ok := x.(structures.Ordered[W, W]); ok {
+				var down []W
+				for pair, err := range o.Descend(t.Context(), structures.AllKeys[W]()) {
+					require.NoError(t, err)
+					down = append(down, pair.Key)
+				}
+				slices.Reverse(down)
+				require.Equal(t, slices.Sorted(maps.Keys(want)), down)
+			}
 		})
 	}
 }

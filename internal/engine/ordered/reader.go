@@ -43,7 +43,8 @@ type Recorder interface {
 	Select(s *vk.Stream, n Neighbors) error // Keys are ranks
 	Export(s *vk.Stream, e structures.DeviceExport) error
 	// Pairs adds the pairs of some ranges to a Sink, range by range, and returns the number of pairs of each.
-	// candidates are the results of Survey. Nothing else is recorded on the stream at the same time.
+	// candidates are the results of Survey. Nothing else is recorded on the stream at the same time. After
+	// *vk.OutOfMemoryError the Sink is as it was.
 	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], candidates []uint32,
 		to Sink) (counts []uint32, err error)
 }

@@ -2,7 +2,9 @@ package ordered
 
 import (
 	"context"
+	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -33,12 +35,13 @@ type Walk struct {
 	sections []structures.Range[uint64] // not yet opened
 	section  pieces
 	pages    []group // of the section, not yet read
+	limit    int     // the most candidates of a page
 }
 
 // Walk begins an iteration. It divides the range by keys, so that an iteration that ends early does not examine all of
 // a large structure.
 func (r *Reader) Walk(ctx context.Context, keys structures.Range[uint64], down bool) (*Walk, error) {
-	w := &Walk{r: r, down: down}
+	w := &Walk{r: r, down: down, limit: min(1<<20, AtOnce(r.h.Device))}
 	leave, err := w.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -80,19 +83,19 @@ func (w *Walk) open(ctx context.Context) error {
 		return err
 	}
 	defer leave()
-	limit := min(1<<20, AtOnce(w.r.h.Device))
-	section, err := w.r.cut(ctx, w.sections[:1], limit)
+	section, err := w.r.cut(ctx, w.sections[:1], w.limit)
 	if err != nil {
 		return err
 	}
-	w.section, w.sections, w.pages = section, w.sections[1:], section.groups(limit)
+	w.section, w.sections, w.pages = section, w.sections[1:], section.groups(w.limit)
 	if w.down {
 		slices.Reverse(w.pages)
 	}
 	return nil
 }
 
-// page reads the next page, and reports whether it has pairs.
+// page reads the next page, and reports whether it has pairs. If the device has no memory for the page, it reads none,
+// and the next pages are smaller.
 func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
 	leave, err := w.enter(ctx)
 	if err != nil {
@@ -100,10 +103,41 @@ func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
 	}
 	defer leave()
 	page := w.section.part(w.pages[0])
-	w.pages = w.pages[1:]
 	var n [1]uint32
 	err = w.r.h.Pipelines.Do(ctx, func(s *vk.Stream) error { return w.r.pairs(ctx, s, page, n[:], to) })
+	const least = 64
+	var full *vk.OutOfMemoryError
+	if w.limit > least && errors.As(err, &full) {
+		w.narrow()
+		return false, nil
+	}
+	w.pages = w.pages[1:]
 	return err == nil && n[0] != 0, err
+}
+
+// narrow makes the pages that are not yet read smaller.
+func (w *Walk) narrow() {
+	w.limit /= 4
+	var again []structures.Range[uint64]
+	for _, g := range w.pages {
+		ranges := slices.Clone(w.section.part(g).ranges)
+		if w.down {
+			slices.Reverse(ranges)
+		}
+		again = append(again, ranges...)
+	}
+	w.sections, w.pages = append(again, w.sections...), nil
+}
+
+// Total returns the number of all pairs of an exact structure. It takes little memory, so that a structure can be saved
+// when the device is full.
+func (r *Reader) Total(ctx context.Context) (uint64, error) {
+	if err := r.of.Enter(ctx); err != nil {
+		return 0, err
+	}
+	defer r.of.Leave()
+	all, err := r.cut(ctx, []structures.Range[uint64]{{Hi: LastKey(r.width)}}, math.MaxInt)
+	return uint64(all.all()), err
 }
 
 // Save writes all pairs to w, and returns the number of bytes that w took (transfer.Save).

@@ -116,6 +116,15 @@ func Named(name string) (c Column, ok bool) {
 	return keysOf(t), ok
 }
 
+// GoName returns Go's name of a type by its name in a Header, which a Reader has checked.
+func GoName(name string) string {
+	if name == "" || name == Text {
+		return name
+	}
+	c, _ := Named(name)
+	return c.Type.String()
+}
+
 // Columns describes the keys and values of a dictionary.
 type Columns struct {
 	Keys, Values Column

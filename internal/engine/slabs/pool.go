@@ -291,10 +291,11 @@ func (p *Pool) admits(blocks int) error {
 	if blocks <= most-have {
 		return nil
 	}
-	full := &vk.LimitError{What: fmt.Sprintf("memory blocks, of %d bytes each, of a slab pool", blockBytes),
-		Want: uint64(have) + uint64(blocks), Most: uint64(most)}
-	if p.maxBytes != 0 {
-		full.Option = "MaxBytes"
+	bytes := func(blocks int) uint64 { return tableBytes + uint64(blocks)*blockBytes }
+	full := &vk.LimitError{What: "bytes of a slab pool", Want: bytes(p.whole(have + min(blocks, math.MaxInt32))),
+		Most: bytes(most)}
+	if p.maxBytes != 0 && full.Want > p.maxBytes {
+		full.Most, full.Option = p.maxBytes, "MaxBytes"
 	}
 	return full
 }

@@ -227,7 +227,7 @@ func TestRefuses(t *testing.T) {
 		{"a", "3\n0 1\n1 7\n", `a:1: says that there are 3 vertices, but there are others than 0 to 2`},
 		{"a", "\x1f\x8b\x08\x00\x00", `a:1: looks like gzip data, though the file's name doesn't say so`},
 		{"a.gz", "\x1f\x8b\x08\x00\x00", `a.gz: ends too early: the file is truncated`},
-		{"a", "PAR1\x15", `a: no Parquet file, or a damaged one`},
+		{"a", "PAR1\x15", `a: not a Parquet file, or a damaged one`},
 		{"a.mtx", "%%MatrixMarket matrix coordinate\n", `a.mtx:1: should be "%%MatrixMarket matrix coordinate", then`},
 		{"a.mtx", "%%MatrixMarket matrix coordinate blue general\n", `a.mtx:1: should be`},
 		{"a.mtx", "%%MatrixMarket matrix array real general\n2 2\n", `a.mtx:1: an array lists all elements`},

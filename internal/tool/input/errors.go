@@ -73,8 +73,8 @@ type DamagedError struct {
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 func (e *DamagedError) Error() string {
-	kind := map[Format]string{Parquet: "Parquet", Arrow: "Arrow"}[e.Format]
-	return fmt.Sprintf("%s: no %s file, or a damaged one: %s", e.File, kind,
+	kind := map[Format]string{Parquet: "a Parquet", Arrow: "an Arrow"}[e.Format]
+	return fmt.Sprintf("%s: not %s file, or a damaged one: %s", e.File, kind,
 		strings.Join(strings.Fields(e.Err.Error()), " "))
 }
 

@@ -28,7 +28,7 @@ func (e *Error) Unwrap() error { return e.Err }
 var (
 	ErrTruncated = errors.New("ends too early: the file is truncated")
 	ErrName      = errors.New("is not the name of a file")
-	ErrSeek      = errors.New("can't be read in any order, as this format needs: give an uncompressed regular file")
+	ErrSeek      = errors.New("must be an uncompressed regular file")
 )
 
 // File is an open input: a regular file, a pipe or standard input, plain or compressed (gzip, bzip2, xz, zstd, by the

@@ -82,10 +82,10 @@ func TestRangesThatAreNone(t *testing.T) {
 		o    input.Options
 		want string
 	}{
-		"1:2\n3\n":                 {input.Options{}, `f:2: "3" is no range LO:HI`},
+		"1:2\n3\n":                 {input.Options{}, `f:2: "3" is not a range LO:HI`},
 		"1:2\n3:x\n":               {input.Options{}, `f:2: "x" is not an integer`},
 		"1:2\n:x\n":                {input.Options{}, `f:2: "x" is not an integer`},
-		"1:2:3\n":                  {input.Options{}, `f:1: "1:2:3" is no range LO:HI`},
+		"1:2:3\n":                  {input.Options{}, `f:1: "1:2:3" is not a range LO:HI`},
 		strings.Repeat("1", 1<<20): {input.Options{}, "f:1: the line is too long to be a key"},
 		"1,2\n3,\n": {input.Options{Format: input.CSV},
 			"f:2: column 2: empty where an integer should be"},
@@ -94,7 +94,7 @@ func TestRangesThatAreNone(t *testing.T) {
 		"12345678abcd": {input.Options{Format: input.U32LE},
 			"f: ends in the middle of a row of 8 bytes"},
 		"x:5\n1:2\n":      {input.Options{}, `f:1: "x" is not an integer`},
-		"lo:hi\n1:2\n3\n": {input.Options{}, `f:3: "3" is no range LO:HI`},
+		"lo:hi\n1:2\n3\n": {input.Options{}, `f:3: "3" is not a range LO:HI`},
 		"lo:hi\n1:2\n":    {input.Options{Header: input.Absent}, `f:1: "lo" is not an integer`},
 		"12345678abc": {input.Options{Format: input.U32LE},
 			"f: ends in the middle of a row of 8 bytes"},

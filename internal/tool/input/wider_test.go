@@ -192,7 +192,7 @@ func TestGiven(t *testing.T) {
 		assert.EqualError(t, err, "key 2 of the command line: "+want)
 	}
 	_, err = drain(input.Given([]string{"5"}, ends(keytype.Uint32)...), 2, 9)
-	assert.EqualError(t, err, `range 1 of the command line: "5" is no range LO:HI`)
+	assert.EqualError(t, err, `range 1 of the command line: "5" is not a range LO:HI`)
 }
 
 // Values of 8 bytes are of the wide types, and integers as narrow as they can be.

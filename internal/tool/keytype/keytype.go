@@ -127,7 +127,7 @@ func (e *ValueError) Error() string {
 	case ErrNetwork:
 		return fmt.Sprintf("%s is a range of %s, and a key is one of them", e.Text, e.Type.members())
 	case ErrNoRange:
-		return fmt.Sprintf("%q is no range LO:HI", e.Text)
+		return fmt.Sprintf("%q is not a range LO:HI", e.Text)
 	}
 	return fmt.Sprintf("%q is not %s", e.Text, e.Type.noun())
 }

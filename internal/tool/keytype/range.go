@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNoRange reports a text without a colon between two values.
-var ErrNoRange = errors.New("is no range")
+var ErrNoRange = errors.New("is not a range")
 
 // ParseRange parses a range, LO:HI, and returns its ends. If an end is omitted, it is the least or the greatest value
 // of t: LO:, :HI, and : for all. A network, 192.0.2.0/24, is the range of its elements. Values may have colons

@@ -10,8 +10,8 @@ import (
 )
 
 // Path returns the vertices of a path from the source of a search to a vertex, both included, by the Parents of its
-// result. It returns nil if no path leads there, if parents form a cycle, or if there are none, because the search was
-// not asked for them; and panics if parents name a vertex that there isn't.
+// result. It returns nil if no path leads there, if parents form a cycle, or if they are nil, because the search was
+// not asked for them. It panics if to or a parent is not a vertex.
 func Path(parents []uint32, to uint32) []uint32 {
 	if parents == nil || parents[to] == Unreached {
 		return nil
