@@ -27,40 +27,19 @@ layout(constant_id = 18) const uint SHORT = 0;
 
 const uint BATCH = 4u;   // loads in flight per invocation
 
-// The sum of the gifts of a lane's neighbours from a place on, which may be PLACE_NONE.
-float gathered_from(uint place, uint step) {
-    float sum = 0.0;
-    for (uint left = lane_rounds(graph); place != PLACE_NONE && left != 0u; left--) {
-        uint u = neighbor_at(graph, place);
-        if (neighbor_there(u)) sum += float_load_at(gifts, u);
-        place = place_behind(graph, place, step);
-    }
-    return sum;
-}
-
-// The sum of the gifts of a row's neighbours, for every `apart`-th lane from the lane `first` on. If one invocation has
-// the whole row (apart is 1), it sees whether lanes go on. Otherwise it must check each lane.
+// The sum of the gifts of a row's neighbours, for every `apart`-th one from number `first` on.
 float gathered(Row row, uint first, uint apart) {
     float sum = 0.0;
-    bool looks = LANES_GO_ON && row_goes_on(row, apart != 1u), gaps = false;
     uint end = row.first + row.lanes;
     for (uint place = row.first + first; place < end; place += BATCH * apart) {
-        uint u[BATCH], behind[BATCH];
+        uint u[BATCH];
         float gift[BATCH];
-        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
-            bool there = place + k * apart < end;
-            u[k] = there ? neighbor_at(graph, place + k * apart) : NEIGHBOR_NONE;
-            behind[k] = looks && there ? place_behind(graph, place + k * apart, row_step(row)) : PLACE_NONE;
-            gaps = gaps || there && !neighbor_there(u[k]);
-        }
+        [[unroll]] for (uint k = 0u; k < BATCH; k++)
+            u[k] = place + k * apart < end ? neighbor_at(graph, place + k * apart) : NEIGHBOR_NONE;
         [[unroll]] for (uint k = 0u; k < BATCH; k++)
             gift[k] = u[k] != NEIGHBOR_NONE ? float_load_at(gifts, u[k]) : 0.0;
         [[unroll]] for (uint k = 0u; k < BATCH; k++) sum += gift[k];
-        if (looks) [[unroll]] for (uint k = 0u; k < BATCH; k++) sum += gathered_from(behind[k], row_step(row));
     }
-    if (!LANES_GO_ON || looks || !gaps) return sum;
-    for (uint place = row.first; place < end; place++)
-        sum += gathered_from(place_behind(graph, place, row_step(row)), row_step(row));
     return sum;
 }
 

@@ -13,6 +13,6 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint v = invocation_index();
     if (v >= graph.vertices) return;
-    uint lanes = max(row_of(graph, v).lanes, row_degree(graph, v));   // lanes may go on, so the degree counts, too
-    plain_store_at(classes, v, lanes <= most[0] ? 0u : lanes <= most[1] ? 1u : lanes <= most[2] ? 2u : 3u);
+    uint arcs = row_degree(graph, v);
+    plain_store_at(classes, v, arcs <= most[0] ? 0u : arcs <= most[1] ? 1u : arcs <= most[2] ? 2u : 3u);
 }

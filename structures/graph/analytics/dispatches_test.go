@@ -63,6 +63,9 @@ func TestManyArcsAreSeveralDispatches(t *testing.T) {
 	}
 	for form, a := range map[string]*Analyzer{"csr": e.analyzer(t, d), "live": e.fresh(t, d)} {
 		for name, call := range calls {
+			if form == "live" && name == "pagerank" {
+				continue // which is the other form's, on a copy
+			}
 			t.Run(form+"/"+name, func(t *testing.T) {
 				var whole, each time.Duration
 				of, workgroups := map[string]int{}, map[string]int{}

@@ -136,13 +136,13 @@ func pickKernel() recording.Spec[pickPush] {
 	return overArrays[pickPush]("label_pick", linkGroup)
 }
 
-// The kernels of PageRank.
-func (a *Analyzer) classKernel() recording.Spec[classPush] {
-	return overRows[classPush](a, "pagerank_class", false, rankGroup)
+// The kernels of PageRank, which reads compressed rows alone.
+func classKernel() recording.Spec[classPush] {
+	return recording.Of[classPush]("analytics/pagerank_class", rankGroup)
 }
 
-func (a *Analyzer) rankBeginKernel() recording.Spec[rankBeginPush] {
-	return overRows[rankBeginPush](a, "pagerank_begin", false, rankGroup)
+func rankBeginKernel() recording.Spec[rankBeginPush] {
+	return recording.Of[rankBeginPush]("analytics/pagerank_begin", rankGroup)
 }
 
 func (a *Analyzer) rankSumKernel() recording.Spec[rankSumPush] {
@@ -151,7 +151,7 @@ func (a *Analyzer) rankSumKernel() recording.Spec[rankSumPush] {
 
 // rankKernel describes the kernel of an iteration. short: all rows are short.
 func (a *Analyzer) rankKernel(short bool) recording.Spec[rankPush] {
-	return overRows[rankPush](a, "pagerank", false, rankGroup, recording.Constant("TILE", uint32(a.rankTile())),
+	return recording.Of[rankPush]("analytics/pagerank", rankGroup, recording.Constant("TILE", uint32(a.rankTile())),
 		recording.Constant("SHORT", word(short)))
 }
 
@@ -193,7 +193,7 @@ func (a *Analyzer) all() recording.Table {
 	all := append(a.ssspKernels(), a.beginKernel(), forestKernel(), compressKernel(), frequentKernel(), a.linkKernel())
 	traversals := []string{"bfs"}
 	if !a.directed() {
-		all = append(append(all, gatherKernel(), pickKernel(), newAnalyzer(a.d).classKernel()),
+		all = append(append(all, gatherKernel(), pickKernel()),
 			recording.KernelsOf[primitives.Operation](a.bulk, primitives.SegmentedSortArgs{})...)
 		traversals = append(traversals, "cores")
 		all = append(all, a.coresBeginKernel())
@@ -225,7 +225,7 @@ func (a *Analyzer) incomingKernels(weighted bool) recording.Table {
 func (a *Analyzer) pageRankKernels() recording.Table {
 	return append(recording.KernelsOf[primitives.Operation](a.bulk, primitives.HistogramArgs{Bits: classBits},
 		primitives.SortArgs{Values: recording.Align, Bits: classBits}),
-		a.classKernel(), a.rankBeginKernel(), a.rankSumKernel(), a.rankKernel(false), a.rankKernel(true))
+		classKernel(), rankBeginKernel(), a.rankSumKernel(), a.rankKernel(false), a.rankKernel(true))
 }
 
 func (a *Analyzer) trianglesKernels() recording.Table {

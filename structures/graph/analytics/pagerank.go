@@ -38,24 +38,26 @@ type PageRankResult struct {
 	Ranks      []float32 // of each vertex; their sum is 1
 	Iterations int
 	Change     float32       // the sum of the changes of all ranks in the last iteration
-	Elapsed    time.Duration // how long the device worked; 0 if it has no clock
+	Elapsed    time.Duration // how long the device worked, and a live graph was copied; without a clock, the latter
 }
 
 // PageRank returns the stationary distribution of a random walk. At each step the walk follows an arc of its vertex,
 // all with equal probability, or jumps to any vertex with probability 1-Damping; Personalization says where. From a
-// vertex without arcs it always jumps. For a directed graph, PageRank first transposes the rows: once for an Analyzer
-// of New, in each call for one of NewLive. Errors: *vk.OptionError, *structures.LengthError of From or Personalization,
-// *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// vertex without arcs it always jumps. For a live graph, each call copies it to rows first; updates wait for the copy
+// alone. For a directed graph, PageRank transposes the rows: once for an Analyzer of New, in each call for one of
+// NewLive. Errors: *vk.OptionError, *structures.LengthError of From or Personalization, *vk.OutOfMemoryError,
+// vk.ErrClosed, the context's.
 //
 // Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998; personalized as in Page,
 // Brin, Motwani and Winograd, The PageRank Citation Ranking, 1999, section 6. Each vertex pulls from its neighbors;
 // rows are divided into four classes by length.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
-	if a != nil && a.on != nil && a.on.Inspect().Options().Directed {
-		err = a.onSnapshot(ctx, func(of *Analyzer) (err error) {
+	if a != nil && a.on != nil {
+		copied, err := a.onSnapshot(ctx, func(of *Analyzer) (err error) {
 			r, err = of.PageRank(ctx, o)
 			return err
 		})
+		r.Elapsed += copied
 		return r, err
 	}
 	err = a.run(ctx, func(w *workspace) error {
@@ -172,17 +174,8 @@ type classPush struct {
 	Most    [rowClasses - 1]uint32
 }
 
-// incomingRows returns the incoming arcs. They are computed once, but for a live graph in each call.
+// incomingRows returns the incoming arcs. They are computed once.
 func (w *workspace) incomingRows() (in *incoming, err error) {
-	if w.on != nil {
-		in = &incoming{push: w.push}
-		if in.order, err = w.room("order", w.vertices); err != nil {
-			return nil, err
-		}
-		took, err := w.classify(in)
-		w.looked += took
-		return in, err
-	}
 	w.once.Lock()
 	defer w.once.Unlock()
 	if w.incoming != nil {
@@ -196,7 +189,7 @@ func (w *workspace) incomingRows() (in *incoming, err error) {
 		in.push = rowsOf(in.turned)
 	}
 	if in.order, err = vk.NewBuffer[uint32](w.d, w.vertices); err == nil {
-		_, err = w.classify(in)
+		err = w.classify(in)
 	}
 	if err != nil {
 		w.s.Discard()
@@ -208,19 +201,18 @@ func (w *workspace) incomingRows() (in *incoming, err error) {
 	return in, nil
 }
 
-// classify sorts vertices by the classes of their rows, and otherwise keeps their order. It returns how long the device
-// took.
-func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
+// classify sorts vertices by the classes of their rows, and otherwise keeps their order.
+func (w *workspace) classify(in *incoming) error {
 	n := w.vertices
 	var classes, sorted, numbers, counts, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"classes", n, &classes}, room{"sorted", n, &sorted}, room{"numbers", n, &numbers},
 		room{"counts", rowClasses, &counts},
 		room{"scratch", w.bulk.Scratch(primitives.SortArgs{Length: primitives.Length{N: n}, Values: 1}) / 4,
 			&scratch}); err != nil {
-		return 0, err
+		return err
 	}
-	if took, err = w.do(func() error {
-		if err := dispatch(w, w.classKernel(), groups(n, rankGroup),
+	if _, err := w.do(func() error {
+		if err := dispatch(w, classKernel(), groups(n, rankGroup),
 			classPush{in.push, classes.Address(), mostArcs}); err != nil {
 			return err
 		}
@@ -236,11 +228,11 @@ func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
 			OutKeys: sorted.Address(), OutValues: in.order.Address(), Length: length, Bits: classBits,
 			Scratch: scratch.Address()})
 	}); err != nil {
-		return 0, err
+		return err
 	}
 	words, err := w.download(counts, rowClasses)
 	copy(in.counts[:], words)
-	return took, err
+	return err
 }
 
 // ranking is a run of PageRank.
@@ -277,7 +269,7 @@ type (
 
 func (w *workspace) newRanking(in *incoming, o PageRankOptions) (*ranking, error) {
 	n := w.vertices
-	p := &ranking{w: w, o: o, in: in, beginGroups: groups(n, rankGroup), device: w.looked}
+	p := &ranking{w: w, o: o, in: in, beginGroups: groups(n, rankGroup)}
 	for class, lanes := range []int{1, w.rankTile(), w.d.SubgroupSize(), rankGroup} {
 		p.groups += groups(int(in.counts[class]), rankGroup/lanes)
 	}
@@ -334,7 +326,7 @@ func (p *ranking) begin() error {
 	if p.o.From != nil {
 		push.Given = 1
 	}
-	if err := dispatch(p.w, p.w.rankBeginKernel(), p.beginGroups, push); err != nil {
+	if err := dispatch(p.w, rankBeginKernel(), p.beginGroups, push); err != nil {
 		return err
 	}
 	return p.sum(p.beginGroups, 0)

@@ -21,10 +21,11 @@ func (a *Analyzer) StrongComponents(ctx context.Context) (r ComponentsResult, er
 	case !a.directed():
 		return a.Components(ctx)
 	case a.on != nil:
-		err = a.onSnapshot(ctx, func(of *Analyzer) (err error) {
+		copied, err := a.onSnapshot(ctx, func(of *Analyzer) (err error) {
 			r, err = of.StrongComponents(ctx)
 			return err
 		})
+		r.Elapsed += copied
 		return r, err
 	}
 	err = a.run(ctx, func(w *workspace) (err error) {
@@ -71,16 +72,18 @@ func leastOfEach(labels []uint32) {
 	}
 }
 
-// onSnapshot calls f with an Analyzer of a copy of the live graph as it is now: adjacencies have no incoming arcs.
-func (a *Analyzer) onSnapshot(ctx context.Context, f func(of *Analyzer) error) error {
+// onSnapshot calls f with an Analyzer of a copy of the live graph as it is now. It returns how long the copy took.
+func (a *Analyzer) onSnapshot(ctx context.Context, f func(of *Analyzer) error) (copied time.Duration, err error) {
 	if err := a.gate.EnterShared(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	defer a.gate.LeaveShared()
+	begun := time.Now()
 	rows, err := a.on.CSR(ctx, false)
+	copied = time.Since(begun)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	of := New(rows)
-	return joint.Error(f(of), joint.Error(of.Close(), rows.Close()))
+	return copied, joint.Error(f(of), joint.Error(of.Close(), rows.Close()))
 }
