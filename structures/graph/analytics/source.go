@@ -44,6 +44,7 @@ func sourceOf(g *graph.CSR) source {
 
 const (
 	measures   = 5 // numbers that live_measure.comp computes
+	measured   = 8 // vertices of each of its invocations
 	most32     = math.MaxUint32
 	liveMargin = 1 << 16 // more than the lanes that may read beyond the pool's last slot
 )
@@ -66,7 +67,7 @@ func (w *workspace) live(at graph.Description) (err error) {
 		if err := recording.Clear(w.kernels, w.s, found.Address(), found.Len()); err != nil {
 			return err
 		}
-		return dispatch(w, w.measureKernel(), groups(int(at.Capacity), largeGroup),
+		return dispatch(w, w.measureKernel(), groups(int(at.Capacity), measured*largeGroup),
 			traversalPush{Graph: w.push, Values: found.Address(), Marks: at.Counters})
 	}); err != nil {
 		return err
