@@ -434,9 +434,9 @@ func (c *core) reserve(ctx context.Context, n int) error {
 	defer c.gate.Leave()
 	each := n / parts
 	each += each / 8 // parts differ
-	for i, m := range c.hashed {
+	for i, m := range c.hashed.maps {
 		if m == nil && each > 0 {
-			c.hashed[i] = make(map[uint64]uint64, each)
+			c.hashed.maps[i] = make(map[uint64]uint64, each)
 		}
 	}
 	return nil
@@ -448,7 +448,7 @@ func (c *core) clear(ctx context.Context) error {
 	}
 	defer c.gate.Leave()
 	c.changes++
-	clear(c.hashed[:])
+	*c.hashed = hashed{}
 	if c.ordered != nil {
 		c.ordered.Clear()
 	}

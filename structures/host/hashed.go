@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -15,28 +16,45 @@ import (
 const parts = 256
 
 // hashed is a hash table: Go maps, each of a part of the keys. Goroutines may change different parts at a time.
-type hashed [parts]map[uint64]uint64
+type hashed struct {
+	maps [parts]map[uint64]uint64
+	most [parts]int // pairs that the map had before a removal
+}
 
 // part returns the part of a key, by other bits of a hash than Go's maps use.
 func part(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> 56) }
 
 func (h *hashed) get(key uint64) (value uint64, there bool) {
-	value, there = h[part(key)][key]
+	value, there = h.maps[part(key)][key]
 	return value, there
 }
 
 func (h *hashed) set(key, value uint64) {
 	p := part(key)
-	if h[p] == nil {
-		h[p] = map[uint64]uint64{}
+	if h.maps[p] == nil {
+		h.maps[p] = map[uint64]uint64{}
 	}
-	h[p][key] = value
+	h.maps[p][key] = value
 }
 
-func (h *hashed) remove(key uint64) { delete(h[part(key)], key) }
+// few is the number of pairs whose memory doesn't matter.
+const few = 64
+
+// remove removes a key. A Go map never shrinks, so the pairs of one that has lost most of them move to a new one.
+func (h *hashed) remove(key uint64) {
+	p := part(key)
+	m := h.maps[p]
+	h.most[p] = max(h.most[p], len(m))
+	delete(m, key)
+	if len(m)+few < h.most[p]/4 {
+		smaller := make(map[uint64]uint64, len(m))
+		maps.Copy(smaller, m)
+		h.maps[p], h.most[p] = smaller, len(m)
+	}
+}
 
 func (h *hashed) len() (n int) {
-	for _, m := range h {
+	for _, m := range h.maps {
 		n += len(m)
 	}
 	return n
@@ -45,7 +63,7 @@ func (h *hashed) len() (n int) {
 // keys returns all keys, in no particular order.
 func (h *hashed) keys() []uint64 {
 	all := make([]uint64, 0, h.len())
-	for _, m := range h {
+	for _, m := range h.maps {
 		for key := range m {
 			all = append(all, key)
 		}

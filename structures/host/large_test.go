@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -58,6 +60,38 @@ func TestLargeBatches(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A map that has lost most of its pairs has lost most of its memory, and has the other pairs still.
+func TestShrinks(t *testing.T) {
+	pass.OneWidth(t, "no device has a part in it")
+	ctx := t.Context()
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const n, left = 1 << 19, 1 << 12
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = rand.Uint64()
+	}
+	m := NewMap[uint64, uint64]()
+	before := heap()
+	require.NoError(t, m.UpdateInto(ctx, structures.Insert, keys, keys, nil))
+	full := heap() - before
+	require.Greater(t, full, uint64(16*n))
+	for some := range slices.Chunk(keys[left:], often/2) {
+		require.NoError(t, m.UpdateInto(ctx, structures.Delete, some, nil, nil))
+	}
+	require.Less(t, int64(heap()-before), int64(full/8))
+	size, err := m.Len(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, left, size)
+	values, _, err := m.Find(ctx, keys[:left])
+	require.NoError(t, err)
+	require.Equal(t, keys[:left], values)
 }
 
 func pairsOf(t *testing.T, m *Map[int64, int32]) map[int64]int32 {

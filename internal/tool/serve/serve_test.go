@@ -592,6 +592,8 @@ func TestNext(t *testing.T) {
 	}
 	ok, args, rest, err = next([]byte("*0\r\n\r\n"), args)
 	require.True(t, ok && err == nil && len(args) == 0 && string(rest) == "\r\n")
+	ok, args, _, err = next([]byte("*999999999\r\n$1\r\n7\r\n"), nil)
+	require.True(t, !ok && err == nil && cap(args) < 10, "arguments that are only announced take no memory")
 	for _, text := range []string{"*-1\r\n", "*\r\n", "*1\n", "*1\rx", "*+1\r\n", "*1x", "*0123456789\r\n", "$1\r\n",
 		"*1\r\n*1\r\n", "*1\r\n$-1\r\n", "*1\r\n$\r\n", "*1\r\n$1\r\nab\n", "*1\r\n$1\r\na\ra", "*1\r\n$1234567890"} {
 		ok, _, _, err := next([]byte(text), nil)

@@ -255,6 +255,10 @@ func TestCrossSlot(t *testing.T) {
 		[2]string{"VK.TOP LOCAL", "-ERR syntax error"}, [2]string{"CLUSTER MYID", idOf(addresses[0])})
 	// Each command of a pipeline is looked at by itself.
 	require.Equal(t, []string{"2", moved, "2"}, c.pipeline("GET "+first, "GET "+second, "GET "+first))
+	// Nor do all cores overlook a key of another shard among many.
+	many := slices.Repeat([]string{first}, 3*share)
+	many[0], many[2*share] = "EXISTS", second
+	require.Equal(t, []string{"-CROSSSLOT the keys are of several shards"}, bytesOf(c, many))
 	slotLines := all[addresses[1]].pipeline("CLUSTER SLOTS")[0]
 	for i, a := range addresses {
 		host, port := endpoint(a)

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/structures"
 	"pgregory.net/rapid"
 )
 
@@ -392,6 +393,79 @@ func TestRestart(t *testing.T) {
 	_, err = Open(t.Context(), Options{Dir: o.Dir, Types: integers})
 	var storage *StorageError
 	require.ErrorAs(t, err, &storage, "two processes")
+	require.NoError(t, n.Close())
+}
+
+// A View has the state of one moment: while entries change all pairs, its look-ups, ranges, counts, snapshots and
+// changes agree, although a table answers the look-ups and a tree the others.
+func TestOneMoment(t *testing.T) {
+	ctx, n := t.Context(), open(t, Options{Dir: t.TempDir()})
+	lead(t, n)
+	var sets, some []Op
+	var keys []uint64
+	for key := range uint64(1 << 11) {
+		keys, sets = append(keys, key), append(sets, set(key, 0))
+		if key%2 == 0 {
+			some = append(some, Op{Kind: Delete, Key: key})
+		}
+	}
+	look := func(v View) error {
+		answers, err := v.Get(ctx, keys, nil, nil)
+		require.NoError(t, err)
+		var want structures.Pairs[uint64, uint64]
+		for i, a := range answers {
+			if a.Found {
+				want.Keys, want.Values = append(want.Keys, keys[i]), append(want.Values, a.Value)
+			}
+		}
+		require.EqualValues(t, len(want.Keys), v.Len())
+		r, err := v.Range(ctx, []structures.Range[uint64]{structures.AllKeys[uint64]()})
+		require.NoError(t, err)
+		counts, err := v.Apply(ctx, structures.Batch[uint64, uint64]{Kinds: []structures.Kind{structures.CountRange},
+			Keys: []uint64{0}, Highs: []uint64{math.MaxUint64}})
+		require.NoError(t, err)
+		x, err := v.Snapshot(ctx)
+		require.NoError(t, err)
+		defer x.Close()
+		var saved structures.Pairs[uint64, uint64]
+		for p, err := range x.Chunks(ctx) {
+			require.NoError(t, err)
+			saved.Keys, saved.Values = append(saved.Keys, p.Keys...), append(saved.Values, p.Values...)
+		}
+		require.True(t, slices.Equal(want.Keys, r.Keys) && slices.Equal(want.Values, r.Values), "the range")
+		require.True(t, slices.Equal(want.Keys, saved.Keys) && slices.Equal(want.Values, saved.Values), "the snapshot")
+		require.EqualValues(t, len(want.Keys), counts.Values[0])
+		if v.LastChange() == 0 {
+			return nil
+		}
+		changes, err := v.Changes(v.LastChange()-1, 1, math.MaxInt)
+		require.NoError(t, err)
+		require.Equal(t, answers[changes[0].Key].Found, !changes[0].Deleted)
+		require.Equal(t, answers[changes[0].Key].Value, changes[0].Value)
+		return nil
+	}
+	var done atomic.Bool
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for !done.Load() {
+				require.NoError(t, n.Read(ctx, false, look))
+			}
+		})
+	}
+	for i := range uint64(60) {
+		for at := range sets {
+			sets[at].Value = i
+		}
+		ops := sets
+		if i%3 == 2 {
+			ops = some
+		}
+		_, err := n.Write(slices.Clone(ops), nil)
+		require.NoError(t, err)
+	}
+	done.Store(true)
+	readers.Wait()
 	require.NoError(t, n.Close())
 }
 
