@@ -72,11 +72,11 @@ void btree_near_turn(K key, uint leaf, bool upward, bool next, inout BTreeNear s
 // over the subgroup.
 uint btree_nearest(BTree tree, BTreePrefixIndex index, bool upward, K key, bool enabled, uint budget, out K found_key,
                    out V value) {
-    uint status = STATUS_PENDING;
+    uint status = STATUS_PENDING, visits = 0u;
     bool todo = enabled;
     found_key = key;
     value = V(0u);
-    while (subgroupAny(todo) && budget != 0u) {
+    while (subgroupAny(todo) && visits < budget) {
         uint above, leaf = btree_seek(tree, index, found_key, todo, above);
         BTreeNear s = BTreeNear(tile_ballot(todo), found_key, leaf, upward);
         btree_near_turn(found_key, leaf, upward, true, s);
@@ -90,8 +90,8 @@ uint btree_nearest(BTree tree, BTreePrefixIndex index, bool upward, K key, bool 
             bool hit = there && VKDS_BELOW(nearest, btree_too_far(s.upward, s.key)), miss = there && !hit;
             K on = s.upward ? header.high : header.low;
             bool more = btree_step_on(s.upward, on);
-            budget -= min(budget, 1u);
-            bool goes = (right || miss && s.upward && more) && budget != 0u && header.link != SLAB_NULL;
+            visits++;
+            bool goes = (right || miss && s.upward && more) && visits < budget && header.link != SLAB_NULL;
             bool ends = !goes && s.open != 0u;
             if (ends && tile_first(s.open) == tile_lane()) {
                 status = hit ? STATUS_FOUND : miss && !more ? STATUS_ABSENT : STATUS_PENDING;
