@@ -60,6 +60,10 @@ uint function_of(uint kind) {
     return !op_ordered(kind) ? APPLIES : kind == OP_RANGE || kind == OP_COUNT_RANGE ? WALKS : NEIGHBORS;
 }
 
+// The number of leaves that a tile may read for its queries. A mixed batch must be done in one dispatch, also if all of
+// its queries count the whole tree.
+uint leaf_budget() { return (visits & VISITS_MASK) * TILE; }
+
 bool retries() { return (slices >> 31) != 0u; }
 uint operation_slices() { return slices & 31u; }
 

@@ -31,7 +31,7 @@ void main() {
         value = upward ? nearest.value : value;
 #else
         BTreePrefixIndex prefixes = BTreePrefixIndex(index, visits >> 24);
-        uint status = btree_nearest(tree, prefixes, upward, from, asks, visits & VISITS_MASK, key, value);
+        uint status = btree_nearest(tree, prefixes, upward, from, asks, leaf_budget(), key, value);
 #endif
         if (beyond) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING)

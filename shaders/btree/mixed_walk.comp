@@ -27,10 +27,7 @@ void main() {
         bool spare = subgroupAll(!asks || ((place | room) & (VKDS_PER_QUAD - 1u)) == 0u);
         uint above, leaf = btree_seek(tree, BTreePrefixIndex(index, visits >> 24), o.key, asks, above);
         BTreeList list = BTreeList(leaf, P(o.key, high), place, most);
-        // Each lane may read so many leaves. A mixed batch must be done in one dispatch, also if all its queries count
-        // the whole tree.
-        uint budget = (visits & VISITS_MASK) * TILE;
-        bool done = btree_list(tree, list, asks, spare, out_keys, out_values, budget, number);
+        bool done = btree_list(tree, list, asks, spare, out_keys, out_values, leaf_budget(), number);
         uint status = done ? STATUS_FOUND : STATUS_PENDING;
 #endif
         if (status == STATUS_FOUND && number == 0u) status = STATUS_ABSENT;

@@ -19,7 +19,7 @@ layout(push_constant, std430) uniform Push {
     Length count;
     uint strict;        // 1: the query's own key does not count
     uint resume;        // 1: continue the pending queries
-    uint visits;        // leaves that a query may visit without finding a pair
+    uint visits;        // leaves that a tile may visit for each of its lanes
 };
 
 void main() {
@@ -35,7 +35,7 @@ void main() {
     bool beyond = asked && resume == 0u && strict != 0u && !btree_step_on(UPWARD != 0u, key);
     K found_key;
     V value;
-    uint status = btree_nearest(tree, index, UPWARD != 0u, key, asked && !beyond, visits, found_key, value);
+    uint status = btree_nearest(tree, index, UPWARD != 0u, key, asked && !beyond, visits * TILE, found_key, value);
     if (beyond) status = STATUS_ABSENT;
     if (asked) {
         VKDS_STORE_AT(out_keys, n, status == STATUS_ABSENT ? K(0u) : found_key);

@@ -50,7 +50,6 @@ struct BTreeNear {
     uint open;    // a bit for each lane whose search has not ended
     K key;
     uint leaf;    // the leaf to visit next
-    uint tried;   // leaves that the lane's search has visited
     bool upward;
 };
 
@@ -61,7 +60,6 @@ void btree_near_turn(K key, uint leaf, bool upward, bool next, inout BTreeNear s
     uint its_leaf = tile_shuffle(leaf, source);
     s.key = next ? its_key : s.key;
     s.leaf = next ? its_leaf : s.leaf;
-    s.tried = next ? 0u : s.tried;
 #ifdef VKDS_EITHER_WAY
     bool its_way = tile_shuffle(upward ? 1u : 0u, source) != 0u;
     s.upward = next ? its_way : s.upward;
@@ -69,17 +67,18 @@ void btree_near_turn(K key, uint leaf, bool upward, bool next, inout BTreeNear s
 }
 
 // Finds the pair with the least key from each enabled lane's key on (`upward`), or that with the greatest up to it.
-// Returns STATUS_FOUND; STATUS_ABSENT if there is no such pair; or STATUS_PENDING if it is in none of the first
-// `visits` leaves, and then found_key is the key to go on from. Collective over the subgroup.
-uint btree_nearest(BTree tree, BTreePrefixIndex index, bool upward, K key, bool enabled, uint visits, out K found_key,
+// Returns STATUS_FOUND; STATUS_ABSENT if there is no such pair; or STATUS_PENDING if the search has not ended, and then
+// found_key is the key to go on from. A tile visits up to `budget` leaves, and at least one for each search. Collective
+// over the subgroup.
+uint btree_nearest(BTree tree, BTreePrefixIndex index, bool upward, K key, bool enabled, uint budget, out K found_key,
                    out V value) {
-    uint status = STATUS_PENDING;
+    uint status = STATUS_PENDING, visits = 0u;
     bool todo = enabled;
     found_key = key;
     value = V(0u);
-    for (uint round = 0u; subgroupAny(todo) && round < visits; round++) {
+    while (subgroupAny(todo) && visits < budget) {
         uint above, leaf = btree_seek(tree, index, found_key, todo, above);
-        BTreeNear s = BTreeNear(tile_ballot(todo), found_key, leaf, 0u, upward);
+        BTreeNear s = BTreeNear(tile_ballot(todo), found_key, leaf, upward);
         btree_near_turn(found_key, leaf, upward, true, s);
         while (subgroupAny(s.open != 0u)) {
             Node n = VKDS_BTREE_NODE(tree, s.leaf, true);
@@ -91,8 +90,8 @@ uint btree_nearest(BTree tree, BTreePrefixIndex index, bool upward, K key, bool 
             bool hit = there && VKDS_BELOW(nearest, btree_too_far(s.upward, s.key)), miss = there && !hit;
             K on = s.upward ? header.high : header.low;
             bool more = btree_step_on(s.upward, on);
-            s.tried++;
-            bool goes = (right || miss && s.upward && more) && s.tried < visits && header.link != SLAB_NULL;
+            visits++;
+            bool goes = (right || miss && s.upward && more) && visits < budget && header.link != SLAB_NULL;
             bool ends = !goes && s.open != 0u;
             if (ends && tile_first(s.open) == tile_lane()) {
                 status = hit ? STATUS_FOUND : miss && !more ? STATUS_ABSENT : STATUS_PENDING;

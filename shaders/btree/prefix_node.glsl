@@ -14,9 +14,15 @@ K prefix_begin(BTreePrefixIndex index, uint i) {
     BTreePrefixes p = btree_prefixes(index);
     return number_add(p.low, number_shifted(i, p.shift));
 }
+
+// If the next entry would begin after the greatest key, its begin wraps around, and this entry is the last one in use.
+K prefix_end(BTreePrefixIndex index, uint i) {
+    K next = prefix_begin(index, i + 1u);
+    bool last = i + 1u >> index.bits != 0u || VKDS_BELOW(next, btree_prefixes(index).low);
+    return last ? K(~0u) : number_subtract(next, VKDS_ONE);
+}
 #define PREFIX_FIRST(index, i) (i == 0u ? K(0u) : prefix_begin(index, i))
-#define PREFIX_LAST(index, i, first) \
-    (i + 1u >> index.bits != 0u ? K(~0u) : number_subtract(prefix_begin(index, i + 1u), VKDS_ONE))
+#define PREFIX_LAST(index, i, first) prefix_end(index, i)
 #else
 #define PREFIX_FIRST(index, i) i << (32u - index.bits)
 #define PREFIX_LAST(index, i, first) first + ((1u << (32u - index.bits)) - 1u)

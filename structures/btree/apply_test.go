@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -113,6 +114,53 @@ func testQueriesOfAllKindsInOneBatch[W structures.Word](t *testing.T, d *vk.Devi
 	ask(300, 10, 8)
 	emptyLeaves(t, tree, want, func(leaf int) bool { return true })
 	ask(100, 10, 8)
+}
+
+// Neighbors in a mixed batch that are many empty leaves away. With too few visits nothing of the batch is done. A retry
+// has more, and finds what was there before the batch.
+func TestMixedNeighborsPastEmptyLeaves(t *testing.T) {
+	eachWidth(t, testMixedNeighborsPastEmptyLeaves[uint32], testMixedNeighborsPastEmptyLeaves[uint64])
+}
+
+func testMixedNeighborsPastEmptyLeaves[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	keys := widened[W](ramp(3000, 0, 1000))
+	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile})
+	before := modelOf[W]{}
+	var gone []W
+	for i, key := range keys {
+		if i%700 == 350 {
+			before[key] = key
+		} else {
+			gone = append(gone, key)
+		}
+	}
+	_, err := tree.Delete(t.Context(), gone) // on this path, empty leaves stay
+	require.NoError(t, err)
+	queries, after := structures.Batch[W, W]{Width: 1}, maps.Clone(before)
+	for i := range 1000 {
+		queries.Kinds = append(queries.Kinds, orderedKinds[i%5]) // all but counts
+		queries.Keys = append(queries.Keys, keys[3*i]+1)
+	}
+	queries.Highs = queries.Keys
+	all := queries
+	for i := range 1000 {
+		all.Kinds, all.Keys = append(all.Kinds, structures.Insert), append(all.Keys, keys[3*i])
+		after[keys[3*i]] = keys[3*i]
+	}
+	all.Values, all.Highs = all.Keys, all.Keys
+
+	tree.visits, tree.mostVisits = 1, 1
+	r, err := tree.Apply(t.Context(), all)
+	var stuck *structures.StuckError
+	require.ErrorAs(t, err, &stuck)
+	require.Equal(t, len(all.Keys), stuck.Operations)
+	require.Equal(t, make([]structures.Status, len(all.Keys)), r.Status)
+	requireTree(t, tree, before)
+	tree.mostVisits = maxVisits
+	r, err = tree.Apply(t.Context(), all)
+	require.NoError(t, err)
+	requireAnswers(t, queries, r, before)
+	requireTree(t, tree, after)
 }
 
 // Updates and queries of all kinds in one batch: if updates don't touch the keys of a query, its result is as without

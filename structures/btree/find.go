@@ -62,7 +62,7 @@ func (r recorder) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, i
 		bytes: plan.bytes, toWords: l.Values, toBytes: l.Found, usual: 1})
 }
 
-// maxNeighborVisits is how many nodes a search for a neighbor visits in one dispatch at most. Only leaves emptied by
+// maxNeighborVisits is how many leaves a tile visits in one dispatch for each of its searches. Only leaves emptied by
 // deletions are empty, so few searches visit more than two.
 const maxNeighborVisits = 1 << 14
 

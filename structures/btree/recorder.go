@@ -75,17 +75,17 @@ func (r recorder) description(s *vk.Stream) Description {
 }
 
 // Limits returns limits that only a tree with links in a circle exceeds: if all leaves are empty, a search for a
-// neighbor walks from the root once for each leaf; and a range has no more parts with many leaves than the tree has
-// leaves for.
+// neighbor visits each once, and more often only those without parents; and a range has no more parts with many leaves
+// than the tree has leaves for.
 func (r recorder) Limits() ordered.Limits {
 	const (
-		levels       = 16 // BTREE_LEVELS of shaders/btree/build.glsl
+		often        = 16 // visits of a leaf
 		sectionNodes = 1 << 12
 		mostSections = 1 << 10
 	)
 	slabs := r.poolSlabs()
 	return ordered.Limits{
-		VisitsAtOnce: maxNeighborVisits, Visits: levels * uint64(slabs), Parts: 1<<10 + slabs/leavesOfPart,
+		VisitsAtOnce: maxNeighborVisits, Visits: often * uint64(slabs), Parts: 1<<10 + slabs/leavesOfPart,
 		Sections: int(min(r.known.about()/sectionNodes+1, mostSections)),
 	}
 }

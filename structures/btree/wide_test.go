@@ -231,6 +231,7 @@ func TestWidePrefixRanges(t *testing.T) {
 	for name, keys := range map[string][]uint64{
 		"at 0":                around(0, 3),
 		"at ~0":               around(^uint64(0)-3*1499, 3),
+		"one far below ~0":    append(around(^uint64(0)-3*1499, 3), 1<<62+12345), // parts of this range end after ~0
 		"in the low word":     around(5<<32, 1),
 		"over a low word":     around(5<<32-700, 1),
 		"in the high word":    around(7, 1<<32),
@@ -258,6 +259,7 @@ func TestWidePrefixRanges(t *testing.T) {
 			some := unordered(rng, append(beside(keys[600:700]), wideEdges...))
 			r.update(structures.Insert, some, wideValues(rng, len(some)), true)
 			r.update(structures.Delete, some[:len(some)/2], nil, false)
+			r.update(structures.Delete, append(unordered(rng, keys[200:300]), keys[len(keys)-1]), nil, true)
 			r.update(structures.Insert, slices.Repeat(some[:1], 50), wideValues(rng, 50), true)
 			fresh := unordered(rng, append(beside(keys[900:1000]), wideEdges...))
 			b := structures.DeviceBatch{Count: len(fresh), Keys: r.words(fresh), Values: r.words(fresh)}

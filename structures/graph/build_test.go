@@ -160,8 +160,11 @@ func TestBuildOfRowsInOrder(t *testing.T) {
 		loops bool
 		sorts int
 	}{
-		"in order":     {},
-		"no hub":       {more: Edges{From: slices.Repeat([]uint32{300}, 128), To: upTo(128)}},
+		"in order": {},
+		"no hub":   {more: Edges{From: slices.Repeat([]uint32{300}, 128), To: upTo(128)}},
+		// With weights, 16 arcs have two buckets. At 16 lanes, a row is as long as the subgroup, and one is longer.
+		"16 and 17": {more: Edges{From: append(slices.Repeat([]uint32{300}, 16), slices.Repeat([]uint32{301}, 17)...),
+			To: append(upTo(16), upTo(17)...)}},
 		"a hub":        {more: Edges{From: slices.Repeat([]uint32{300}, 129), To: upTo(129)}, sorts: 1},
 		"loops":        {more: Edges{From: []uint32{7}, To: []uint32{7}}, loops: true},
 		"without loop": {more: Edges{From: []uint32{7}, To: []uint32{7}}, sorts: 1},
