@@ -76,13 +76,14 @@ var ErrSuperseded = errors.New("structures: the stream has recorded another batc
 var ErrChanged = errors.New("structures: the structure changed during the iteration")
 
 // StuckError says that operations could not be done after many tries, although there is room. A latch is never released
-// because the kernel that held it was killed, or a stray write has damaged the structure: a list has no end, or keys
-// are out of order. Operations that run on the same lanes may be left undone as well.
+// because the kernel that held it was killed; a stray write has damaged the structure: a list has no end, or keys are
+// out of order; or an ordered query of a mixed batch is too long for one dispatch, such as a count of 2^19 leaves: ask
+// it by itself. Operations that run on the same lanes may be left undone as well.
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {
-	return operations(e.Operations) + " can't be done: a latch is never released, a list has no end, or keys are out " +
-		"of order"
+	return operations(e.Operations) + " can't be done: a latch is never released, a list has no end, keys are out of " +
+		"order, or an ordered query of a mixed batch is too long"
 }
 
 func operations(n int) string {
