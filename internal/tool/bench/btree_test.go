@@ -14,7 +14,7 @@ func TestBTreeIsMeasured(t *testing.T) {
 	r, err := Run(t.Context(), d, "btree", quick(allOps("btree"), "n=5000",
 		"batch=1000", "length=1,100"))
 	require.NoError(t, err)
-	const updates, mixes = 4, 7 + 6*2 // operations on two paths, and mixes
+	const updates, mixes = 4, 8 + 6*2 // operations on two paths, and mixes
 	const shards = 6                  // one device, shards and the dividing alone: an insertion and a search each
 	require.Len(t, r.Measurements, 2*updates+1+3+3*2+4+1+3+mixes+shards)
 	count := map[string]int{}
