@@ -77,7 +77,7 @@ func testAccounts[W structures.Word](t *testing.T, path Path, seed uint64) (full
 	require.NoError(t, err)
 	require.Zero(t, left.Kept)
 	require.Zero(t, left.Snapshots)
-	require.LessOrEqual(t, left.Bytes, tree.Pool.Bytes()/spareVersions)
+	require.LessOrEqual(t, left.Bytes, tree.Pool.Bytes()/spareVersions, what)
 	return full
 }
 

@@ -106,6 +106,7 @@ func (t *tree) keepsOpen(ctx context.Context, s *vk.Stream, updates, need int) e
 	}
 	if lacks || prune && s == nil {
 		if err := t.makeVersions(ctx, need); err != nil {
+			t.forgetVersions() // otherwise, memory made for them would stay behind the last snapshot
 			return err
 		}
 	}
