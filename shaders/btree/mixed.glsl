@@ -134,6 +134,20 @@ Operation operation(Share share, uint next) {
     return o;
 }
 
+// What a neighbour query searches for.
+struct Sought {
+    bool upward;
+    bool beyond;   // nothing, because its own key is the last one and does not count
+    K from;        // the first key that counts
+};
+
+Sought sought(Operation o) {
+    bool strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR;
+    bool upward = o.kind == OP_SUCCESSOR || o.kind == OP_CEIL;
+    K from = !strict ? o.key : upward ? VKDS_NEXT(o.key) : VKDS_BEFORE(o.key);
+    return Sought(upward, strict && o.key == K(upward ? ~0u : 0u), from);
+}
+
 // The index of the first pair of an operation in the arrays of pairs.
 uint pairs_place(Operation o) {
     uint place = o.number;

@@ -14,26 +14,25 @@ void main() {
     Share share = share_of(NEIGHBORS);
     [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
         Operation o = operation(share, next);
-        bool strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR;
-        bool upward = o.kind == OP_SUCCESSOR || o.kind == OP_CEIL;
-        bool beyond = strict && o.key == K(upward ? ~0u : 0u), asks = o.todo && !beyond;
-        K from = !strict ? o.key : upward ? VKDS_NEXT(o.key) : VKDS_BEFORE(o.key), key;
+        Sought s = sought(o);
+        bool asks = o.todo && !s.beyond;
+        K key;
         V value;
 #ifdef VKDS_CLOCK
         BTreePair nearest;
         uint time = btree_snapshot(tree, o.todo);   // the subgroup's queries see it
-        uint status = btree_floor(tree, time, o.start, from, asks && !upward, visits & VISITS_MASK, nearest);
+        uint status = btree_floor(tree, time, o.start, s.from, asks && !s.upward, visits & VISITS_MASK, nearest);
         key = nearest.key;
         value = nearest.value;
-        uint above = btree_ceil(tree, time, o.start, from, asks && upward, visits & VISITS_MASK, nearest);
-        status = upward ? above : status;
-        key = upward ? nearest.key : key;
-        value = upward ? nearest.value : value;
+        uint above = btree_ceil(tree, time, o.start, s.from, asks && s.upward, visits & VISITS_MASK, nearest);
+        status = s.upward ? above : status;
+        key = s.upward ? nearest.key : key;
+        value = s.upward ? nearest.value : value;
 #else
         BTreePrefixIndex prefixes = BTreePrefixIndex(index, visits >> 24);
-        uint status = btree_nearest(tree, prefixes, upward, from, asks, leaf_budget(), key, value);
+        uint status = btree_nearest(tree, prefixes, s.upward, s.from, asks, leaf_budget(), key, value);
 #endif
-        if (beyond) status = STATUS_ABSENT;
+        if (s.beyond) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING)
             VKDS_STORE_AT(values, o.number, status == STATUS_FOUND ? value : V(0u));
         if (o.todo && status == STATUS_FOUND) {

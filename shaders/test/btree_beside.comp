@@ -11,20 +11,19 @@ void main() {
         Share share = share_of(function);
         [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
             Operation o = operation(share, next);
-            bool near = function == NEIGHBORS, upward = o.kind == OP_SUCCESSOR || o.kind == OP_CEIL;
-            bool strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR, down = near && !upward;
-            bool beyond = strict && o.key == K(upward ? ~0u : 0u), asks = o.todo && !beyond;
-            K from = !strict ? o.key : upward ? VKDS_NEXT(o.key) : VKDS_BEFORE(o.key), high = K(~0u);
+            Sought s = sought(o);   // a range's own key counts, too
+            bool near = function == NEIGHBORS, down = near && !s.upward, asks = o.todo && !s.beyond;
+            K high = K(~0u);
             if (o.todo && !near) high = VKDS_LOAD_AT(to.highs, o.number);
             uint number, place = pairs_place(o);
             uint room = o.kind == OP_COUNT_RANGE ? 0u : near ? 1u : to.width;
             uint most = o.kind == OP_COUNT_RANGE ? ~0u : room;
             BTreePair above, below;
-            uint status = btree_range(tree, o.start, from, high, asks && !down, out_keys, out_values, place, room, most,
-                                      visits & VISITS_MASK, number, above);
-            uint floors = btree_floor(tree, o.start, from, asks && down, visits & VISITS_MASK, below);
+            uint status = btree_range(tree, o.start, s.from, high, asks && !down, out_keys, out_values, place, room,
+                                      most, visits & VISITS_MASK, number, above);
+            uint floors = btree_floor(tree, o.start, s.from, asks && down, visits & VISITS_MASK, below);
             if (down) status = floors;
-            if (beyond || (!down && status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
+            if (s.beyond || (!down && status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
             if (o.todo && down && status == STATUS_FOUND) {
                 VKDS_STORE_AT(out_keys, place, below.key);
                 VKDS_STORE_AT(out_values, place, below.value);

@@ -155,10 +155,8 @@ func (c *conn) sum(f form, a replica.Answer) {
 		c.out = redcon.AppendError(c.out, "ERR increment would produce NaN or Infinity")
 	case f == asSum && c.s.config.Types.Value == keytype.Text:
 		c.out = append(append(append(c.out, ':'), a.Text...), "\r\n"...)
-	case f == asFloat && c.s.config.Types.Value == keytype.Text:
-		c.out = redcon.AppendBulkString(c.out, a.Text)
 	case f == asFloat, c.s.config.Types.Value == keytype.Uint64 && a.Value > math.MaxInt64: // RESP's integers end there
-		c.bulk(c.s.config.Types.Value.Append(c.text[:0], a.Value))
+		c.field(c.s.config.Types.Value, a.Value, a.Text)
 	default:
 		c.out = append(c.out, ':')
 		c.out = c.s.config.Types.Value.Append(c.out, a.Value)

@@ -39,11 +39,10 @@ type CommunitiesResult struct {
 // Propagation Algorithms, 2010.
 func (a *Analyzer) Communities(ctx context.Context, o CommunitiesOptions) (r CommunitiesResult, err error) {
 	if a != nil && a.on != nil && !a.directed() && o.Iterations >= 0 {
-		copied, err := a.onSnapshot(ctx, func(of *Analyzer) (err error) {
+		err = a.onSnapshot(ctx, &r.Elapsed, func(of *Analyzer) (err error) {
 			r, err = of.Communities(ctx, o)
 			return err
 		})
-		r.Elapsed += copied
 		return r, err
 	}
 	err = a.run(ctx, func(w *workspace) error {

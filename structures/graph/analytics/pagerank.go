@@ -53,11 +53,10 @@ type PageRankResult struct {
 // rows are divided into four classes by length.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
 	if a != nil && a.on != nil {
-		copied, err := a.onSnapshot(ctx, func(of *Analyzer) (err error) {
+		err = a.onSnapshot(ctx, &r.Elapsed, func(of *Analyzer) (err error) {
 			r, err = of.PageRank(ctx, o)
 			return err
 		})
-		r.Elapsed += copied
 		return r, err
 	}
 	err = a.run(ctx, func(w *workspace) error {

@@ -21,11 +21,10 @@ func (a *Analyzer) StrongComponents(ctx context.Context) (r ComponentsResult, er
 	case !a.directed():
 		return a.Components(ctx)
 	case a.on != nil:
-		copied, err := a.onSnapshot(ctx, func(of *Analyzer) (err error) {
+		err = a.onSnapshot(ctx, &r.Elapsed, func(of *Analyzer) (err error) {
 			r, err = of.StrongComponents(ctx)
 			return err
 		})
-		r.Elapsed += copied
 		return r, err
 	}
 	err = a.run(ctx, func(w *workspace) (err error) {
@@ -72,18 +71,20 @@ func leastOfEach(labels []uint32) {
 	}
 }
 
-// onSnapshot calls f with an Analyzer of a copy of the live graph as it is now. It returns how long the copy took.
-func (a *Analyzer) onSnapshot(ctx context.Context, f func(of *Analyzer) error) (copied time.Duration, err error) {
+// onSnapshot calls f with an Analyzer of a copy of the live graph as it is now. It adds how long the copy took to
+// elapsed, as f leaves that.
+func (a *Analyzer) onSnapshot(ctx context.Context, elapsed *time.Duration, f func(of *Analyzer) error) error {
 	if err := a.gate.EnterShared(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	defer a.gate.LeaveShared()
 	begun := time.Now()
 	rows, err := a.on.CSR(ctx, false)
-	copied = time.Since(begun)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	of := New(rows)
-	return copied, joint.Error(f(of), joint.Error(of.Close(), rows.Close()))
+	copied, of := time.Since(begun), New(rows)
+	err = f(of)
+	*elapsed += copied
+	return joint.Error(err, joint.Error(of.Close(), rows.Close()))
 }
