@@ -31,7 +31,9 @@ void store_arc(uint arc, uvec2 key, uint value) {
     plain_store_at(values, arc, value);
 }
 
-// All lanes have read their arcs before any lane writes one. The votes before it keep the lanes together.
+// All lanes have read their arcs before any lane writes one. The votes before it keep the lanes together: a control
+// barrier would say so, but lavapipe takes one of the subgroup for one of the workgroup, whose subgroups call this at
+// different counts.
 void all_have_read() { memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease); }
 
 // Orders the arcs from `first` on, whose buckets begin at `begin`. Collective over the subgroup.
