@@ -50,8 +50,7 @@ type Analyzer struct {
 	idle []*workspace
 
 	once     sync.Mutex // guards the fields below, and makes other calls wait while one computes them
-	weights  float64    // the mean weight; 0: not yet known
-	floats   float64    // the mean weight if weights are floats; 0: not yet known
+	means    [2]float64 // the mean weight, of integers and of floats; 0: not yet known
 	incoming *incoming  // for PageRank; nil: not yet made
 }
 

@@ -204,8 +204,6 @@ func (a *Analyzer) all() recording.Table {
 	all = append(all, recording.ClearKernel())
 	if a.on != nil {
 		all = append(all, a.measureKernel())
-	} else if a.weighted() {
-		all = append(all, recording.KernelsOf[primitives.Operation](a.bulk, weightSum)...)
 	}
 	switch {
 	case !a.directed():

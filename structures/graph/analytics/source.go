@@ -20,7 +20,6 @@ type source struct {
 	parts     int // of rows: the number of entries of a queue that has all vertices
 	push      rowsPush
 	degrees   uint64 // address of the argument of degree_at in shaders/analytics/neighbors.glsl
-	weight    func(w *workspace) (mean float64, err error)
 
 	device graph.Description // of a live graph
 	looked time.Duration     // how long the device took to measure the graph
@@ -39,11 +38,11 @@ func rowsOf(g *graph.CSR) rowsPush {
 
 func sourceOf(g *graph.CSR) source {
 	return source{vertices: g.Vertices, arcs: g.Arcs, symmetric: g.Symmetric, parts: g.Vertices + g.Arcs/frontierPart,
-		push: rowsOf(g), degrees: g.Offsets.Address(), weight: (*workspace).meanWeight}
+		push: rowsOf(g), degrees: g.Offsets.Address()}
 }
 
 const (
-	measures   = 5 // numbers that live_measure.comp computes
+	measures   = 2 // numbers that live_measure.comp computes
 	measured   = 8 // vertices of each of its invocations
 	most32     = math.MaxUint32
 	liveMargin = 1 << 16 // more than the lanes that may read beyond the pool's last slot
@@ -79,9 +78,6 @@ func (w *workspace) live(at graph.Description) (err error) {
 	w.vertices = int(min(words[2*measures], at.Capacity))
 	w.arcs, w.parts = int(number(words, 0)), int(number(words, 1))
 	w.push.Vertices = uint32(w.vertices)
-	w.weight = func(*workspace) (float64, error) {
-		return (float64(number(words, 3)) + 65536*float64(number(words, 4))) / float64(max(1, number(words, 2))), nil
-	}
 	return nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -135,12 +133,7 @@ func floatDistances(words []uint32, bits bool) []float32 {
 // delta returns the word of SSSPOptions.Delta that kernels get.
 func (w *workspace) delta(asked float64, floats bool) (uint32, error) {
 	if asked == 0 {
-		mean, err := 0.0, error(nil)
-		if floats {
-			mean, err = w.meanFloat()
-		} else {
-			mean, err = w.weight(w)
-		}
+		mean, err := w.meanWeight(floats)
 		if err != nil {
 			return 0, err
 		}
@@ -152,7 +145,7 @@ func (w *workspace) delta(asked float64, floats bool) (uint32, error) {
 	return uint32(min(max(1, asked), math.MaxUint32)), nil
 }
 
-// samples is the number of weights of which meanFloat takes the mean.
+// samples is the number of weights of which meanWeight takes the mean.
 const samples = 1 << 12
 
 type samplePush struct {
@@ -161,27 +154,30 @@ type samplePush struct {
 	Count   uint32
 }
 
-// meanFloat returns about the mean of the graph's weights, which are floats. That of compressed sparse rows is computed
-// once.
-func (w *workspace) meanFloat() (float64, error) {
+// meanWeight returns about the mean of the graph's weights. That of compressed sparse rows is computed once.
+func (w *workspace) meanWeight(floats bool) (float64, error) {
+	if !w.weighted() {
+		return 1, nil
+	}
 	if w.on != nil {
-		return w.sampleFloats()
+		return w.sampleWeights(floats)
 	}
 	w.once.Lock()
 	defer w.once.Unlock()
-	if w.floats == 0 {
-		mean, err := w.sampleFloats()
+	mean := &w.means[word(floats)]
+	if *mean == 0 {
+		sampled, err := w.sampleWeights(floats)
 		if err != nil {
 			return 0, err
 		}
-		w.floats = mean
+		*mean = sampled
 	}
-	return w.floats, nil
+	return *mean, nil
 }
 
-// sampleFloats is meanFloat. It leaves out weights that are invalid or infinite. If none of the others is above 0, it
+// sampleWeights is meanWeight. It leaves out weights that are invalid or infinite. If none of the others is above 0, it
 // returns +Inf: one bucket has all vertices then, and not each distance a bucket of its own.
-func (w *workspace) sampleFloats() (float64, error) {
+func (w *workspace) sampleWeights(floats bool) (float64, error) {
 	count := min(w.vertices, samples)
 	found, err := w.room("samples", samples)
 	if err != nil {
@@ -196,7 +192,11 @@ func (w *workspace) sampleFloats() (float64, error) {
 	words, err := w.download(found, count)
 	sum, valid := 0.0, 0.0
 	for _, word := range words {
-		if x := float64(math.Float32frombits(word)); x >= 0 && !math.IsInf(x, 1) {
+		x := float64(word)
+		if floats {
+			x = float64(math.Float32frombits(word))
+		}
+		if word != noSample && x >= 0 && !math.IsInf(x, 1) {
 			sum, valid = sum+x, valid+1
 		}
 	}
@@ -206,42 +206,5 @@ func (w *workspace) sampleFloats() (float64, error) {
 	return sum / valid, err
 }
 
-// meanWeight returns the mean weight of the arcs of compressed sparse rows. It is computed once.
-func (w *workspace) meanWeight() (float64, error) {
-	if w.g.Weights == nil || w.arcs == 0 {
-		return 1, nil
-	}
-	w.once.Lock()
-	defer w.once.Unlock()
-	if w.weights == 0 {
-		sum, err := w.sumOfWeights()
-		if err != nil {
-			return 0, err
-		}
-		w.weights = max(float64(sum)/float64(w.arcs), math.SmallestNonzeroFloat64)
-	}
-	return w.weights, nil
-}
-
-// weightSum is the sum of weights, without its arrays.
-var weightSum = primitives.ReduceArgs{Sums: structures.Bits64}
-
-func (w *workspace) sumOfWeights() (uint64, error) {
-	sum, err := w.room("sum", 2)
-	if err != nil {
-		return 0, err
-	}
-	scratch, err := w.room("scratch", w.bulk.Scratch(primitives.ReduceArgs{Sums: structures.Bits64})/4)
-	if err != nil {
-		return 0, err
-	}
-	if _, err = w.do(func() error {
-		a := weightSum
-		a.In, a.Out, a.Scratch, a.Length.N = w.g.Weights.Address(), sum.Address(), scratch.Address(), w.arcs
-		return w.bulk.Reduce(w.s, a)
-	}); err != nil {
-		return 0, err
-	}
-	words, err := w.download(sum, 2)
-	return number(words, 0), err
-}
+// noSample is what weight_sample.comp writes where it finds no arc.
+const noSample = math.MaxUint32

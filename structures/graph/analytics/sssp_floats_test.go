@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	shortest "gonum.org/v1/gonum/graph/path"
@@ -322,7 +323,8 @@ func TestBucketsOfFloats(t *testing.T) {
 	}
 }
 
-// Wherever arcs and weights above 0 are, the number of rounds does not grow with the number of distances.
+// Wherever arcs and weights above 0 are, the number of rounds does not grow with the number of distances: of floats and
+// of integers, of rows and of a live graph that has lost most edges.
 func TestSampleOfWeights(t *testing.T) {
 	d := testdevice.Open(t)
 	rng := rand.New(rand.NewPCG(32, 5))
@@ -363,6 +365,18 @@ func TestSampleOfWeights(t *testing.T) {
 			r, err := a.SSSP(t.Context(), source, SSSPOptions{FloatWeights: true})
 			require.NoError(t, err)
 			require.True(t, slices.Equal(want, r.FloatDistances), e.name)
+			require.Less(t, r.Rounds, 200, e.name)
+		}
+		whole := *e
+		whole.w = numbers.Each(e.w, func(w uint32) uint32 { return uint32(1000 * math.Float32frombits(w)) })
+		all = []*Analyzer{whole.analyzer(t, d)}
+		if e.vertices < 1<<16 {
+			all = append(all, whole.worn(t, d))
+		}
+		for _, a := range all {
+			r, err := a.SSSP(t.Context(), source, SSSPOptions{})
+			require.NoError(t, err)
+			require.Equal(t, dijkstra(whole.rows(), source), r.Distances, e.name)
 			require.Less(t, r.Rounds, 200, e.name)
 		}
 	}
