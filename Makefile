@@ -222,6 +222,7 @@ test-radv:
 chaos = $(CURDIR)/build/chaos
 chaos-of = %
 with-chaos = -ldflags='-s -w -X github.com/vkds/vkds/shaders.chaos=$(chaos)'
+with-chaos-gpu = -ldflags='-s -w -X github.com/vkds/vkds/shaders.chaos=$(chaos)-gpu'
 chaos-kernels:
 	$(compile-shaders) chaos CHAOS_OF='$(chaos-of)'
 	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
@@ -238,6 +239,7 @@ test-chaos: chaos-kernels
 #   stress-often-WIDTH    what threads and chance have a part in, STRESS times
 #   stress-threads-WIDTH  the same, half as often, with more threads of the driver than there are cores: 4, and 16
 #   stress-chaos-WIDTH    concurrent kernels, in the long forms of their tests, once, with random delays
+#   stress-gpu            the same, and what threads and chance have a part in, on this machine's GPU; not in "make stress"
 #   stress-radv           each kernel by AMD's compiler at each subgroup size of a GPU that has two
 #   stress-serve          servers that are killed, paused, cut off and loaded (docs/serve.md), for 20 minutes
 # What one driver finds as well as another is left out as it is in "make test".
@@ -255,10 +257,14 @@ concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits|UpdatesOfTypes' ./test/conformance)
 
 stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(patsubst %,stress-threads-%,4 8 16)
-.PHONY: $(stress-parts) stress-radv stress-serve
+.PHONY: $(stress-parts) stress-gpu stress-radv stress-serve
 stress: lint cross $(stress-parts) stress-radv stress-serve test-windows test-arm64
 stress-serve:
 	$(MAKE) --no-print-directory test-serve VKDS_STRESS=$(STRESS)
+stress-gpu: deps
+	$(compile-shaders) chaos-gpu
+	$(call concurrent-tests,gpu,-count=$(STRESS),$(concurrent-packages))
+	export VKDS_STRESS=$(STRESS) && $(call concurrent-tests,gpu,$(with-chaos-gpu),$(chaos-packages))
 stress-radv: deps
 	VKDS_STRESS=$(STRESS) $(call go-test,navi31,-run TestEveryModuleCompiles -v ./vk)
 stress-long-4 stress-long-8 stress-long-16 stress-long-swiftshader: stress-long-%: deps

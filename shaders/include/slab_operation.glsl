@@ -75,19 +75,21 @@ bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
 }
 
 // Moves the operation to the slab that the word at `tail` refers to, if it isn't SLAB_NULL. No slab of the chain before
-// that one has a free slot. The slabs before the chain may have some, if buckets share them.
-void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
+// that one has a free slot. The slabs before the chain may have some, if buckets share them: returns false there, since
+// others may be faster, and then the whole chain is still to come.
+bool slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
     uint last = atomic_load(tail), passed = ~0u;
-    if (last == SLAB_NULL) return;
+    if (last == SLAB_NULL) return true;
     while (slab_filters(o.place)) {
         // A slab is full if its last slot is in use.
-        if (atomic_load(slab_slot(o.slab, SLAB_SLOTS - 1u)) == ~0u) return;
+        if (atomic_load(slab_slot(o.slab, SLAB_SLOTS - 1u)) == ~0u) return false;
         uint link = slab_filter_pass(o.slab, o.place, o.key);
         slab_go_on(pool, link, o.slab, o.place);
         passed &= link;
     }
     // Made of the links, too: order by address. An operation that was in the chain already has come there by them.
     o.slab = slab_address(pool, last + (passed >> 31) - 1u);
+    return true;
 }
 
 // Ends an operation that does not insert, at the end of its list.
@@ -158,12 +160,13 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
 //
 // TAIL is the address of a word that refers to a slab near the list's end, or uvec2(0) if there is no such word.
 // OP_INSERT_DUPLICATE appends to the end of the list, however long that is. If it is still walking after SLAB_PATIENCE
-// visits, it skips to that slab, once. The word is not read in lists of usual length.
+// visits, it skips to that slab, once: the word may be old, and a second time might lead back. It isn't read in lists
+// of usual length.
 #define VKDS_SLAB_OPERATE(POOL, OPERATION, CURSOR, KIND, ENABLED, BUDGET, TAIL)                           \
     bool counts = subgroupAny(ENABLED && KIND == OP_COUNT_ALL), inserts = op_inserts(KIND);               \
     bool appends = TAIL != uvec2(0u) && KIND == OP_INSERT_DUPLICATE;                                      \
-    bool skips = subgroupAny(ENABLED && appends);                                                         \
-    uint visits = 0u, stop = skips ? min(BUDGET, SLAB_PATIENCE) : BUDGET;                                 \
+    bool skips = ENABLED && appends;                                                                      \
+    uint visits = 0u, stop = subgroupAny(skips) ? min(BUDGET, SLAB_PATIENCE) : BUDGET;                    \
     while (subgroupAny(OPERATION.at != AT_DONE) && visits < BUDGET) {                                     \
         for (; subgroupAny(OPERATION.at == AT_WALK) && visits < stop; visits++) {                         \
             uint queue = tile_ballot(OPERATION.at == AT_WALK);                                            \
@@ -180,10 +183,10 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
         uvec2 tail = uvec2(0u);                                                                           \
         if (appends) tail = TAIL;                                                                         \
         if (subgroupAny(extends)) slab_extend(OPERATION, POOL, CURSOR, extends, tail);                    \
-        if (skips && visits >= stop) {                                                                    \
-            if (appends && OPERATION.at == AT_WALK) slab_skip(OPERATION, POOL, tail);                     \
-            skips = false;                                                                                \
-            stop = BUDGET;                                                                                \
+        if (visits >= stop && stop != BUDGET) {                                                           \
+            if (skips && OPERATION.at == AT_WALK) skips = !slab_skip(OPERATION, POOL, tail);              \
+            bool later = subgroupAny(skips && OPERATION.at == AT_WALK);                                   \
+            stop = later ? min(BUDGET, visits + SLAB_PATIENCE) : BUDGET;                                  \
         }                                                                                                 \
     }
 
