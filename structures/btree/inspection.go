@@ -129,8 +129,8 @@ func (v survey) nodes() (n uint64) {
 	return n
 }
 
-// survey counts the nodes and pairs of the tree, and notes the numbers in t.known. Its list of the nodes is in the
-// scratch memory of the tree's stream.
+// survey counts the nodes and pairs of the tree, and notes the numbers in t.known. The caller frees its list of the
+// nodes.
 func (t *tree) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
 	resting := t.Uses.Rest(ctx) == nil // otherwise recorded work may still add nodes
@@ -175,6 +175,7 @@ func (t *tree) Len(ctx context.Context) (uint64, error) {
 }
 
 func (t *tree) Stats(ctx context.Context) (Stats, error) {
+	defer v.listed.free()
 	if err := t.EnterAfterChanges(ctx); err != nil {
 		return Stats{}, err
 	}
