@@ -164,16 +164,6 @@ func (t *tree) survey(ctx context.Context) (survey, error) {
 	return v, nil
 }
 
-// Len returns the number of pairs. It reads all nodes, and keeps memory for their list, about 6 bytes for each node.
-func (t *tree) Len(ctx context.Context) (uint64, error) {
-	if err := t.EnterAfterChanges(ctx); err != nil {
-		return 0, err
-	}
-	defer t.Leave()
-	v, err := t.survey(ctx)
-	return v.levels[0].Slots, err
-}
-
 func (t *tree) Stats(ctx context.Context) (Stats, error) {
 	defer v.listed.free()
 	if err := t.EnterAfterChanges(ctx); err != nil {

@@ -237,12 +237,14 @@ func (t *Tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
 	return pipeline.Made(status, t.UpdateInto(ctx, kind, keys, values, status))
 }
 
-// Len returns the number of pairs.
+// Len returns the number of pairs. It counts those of all leaves.
 func (t *Tree[K, V]) Len(ctx context.Context) (uint64, error) {
-	return t.open().core.Len(ctx)
+	return t.open().core.reader.Total(ctx)
 }
 
-// Clear removes all pairs.
+// Clear removes all pairs, and keeps the memory. It waits for the streams that use the tree. If it fails while a
+// snapshot is open, it returns a *structures.PendingError, and may have removed some of the pairs. Other errors:
+// vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, the context's.
 func (t *Tree[K, V]) Clear(ctx context.Context) error {
 	return t.open().core.Clear(ctx)
 }
