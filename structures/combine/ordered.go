@@ -157,7 +157,7 @@ func (o *Ordered[K, V]) DeleteRange(ctx context.Context, ranges []structures.Ran
 	}
 	defer c.users.Done()
 	if err := c.change(ctx); err != nil {
-		return nil, pipeline.NotBegun(nil, len(ranges), err)
+		return make([]uint32, len(ranges)), pipeline.NotBegun(nil, len(ranges), err)
 	}
 	defer c.changed()
 	return c.ordered.DeleteRange(ctx, ranges)
