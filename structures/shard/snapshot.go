@@ -27,14 +27,11 @@ var _ structures.Queries[uint32, uint64] = (*Snapshot[uint32, uint64])(nil)
 // Errors: *vk.OptionError if a shard has no snapshots, those of btree's Snapshot, the context's.
 func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	x := t.open()
-	ctx, leave, err := x.alone(ctx)
+	ctx, leave, err := x.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if err := x.tidyInside(ctx); err != nil {
-		return nil, err
-	}
 	s := &Snapshot[K, V]{r: &reader[K, V]{core: newCore(x.place)}}
 	for i, shard := range x.trees {
 		if err := s.add(ctx, i, shard); err != nil {
