@@ -11,7 +11,7 @@ import (
 )
 
 // Ordered is a structures.Ordered that combines the calls of many goroutines: a Dictionary whose Count, Range,
-// RangeInto, Neighbor, Rank and Select are combined as well. DeleteRange and iterators are passed on.
+// RangeInto, Neighbor, Floor, Ceil, Rank and Select are combined as well. DeleteRange and iterators are passed on.
 type Ordered[K, V structures.Number] struct{ all Dictionary[K, V] }
 
 // NewOrdered is New for an ordered dictionary.
