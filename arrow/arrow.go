@@ -1,6 +1,8 @@
 // Package vkarrow moves keys and values between Arrow record batches and the dictionaries of vkds. It is a module of
 // its own, so that programs without Arrow don't depend on it.
 //
+// Errors: a dictionary that is nil is vk.ErrNotOpen. A column or a record batch that is nil is a *vk.OptionError.
+//
 // Columns are used where they are, without a copy. The Go type must be that of the column's numbers, or a named type of
 // it: uint32 for Uint32, int64 for Int64, float64 for Float64, and so on. Times, dates and durations are integers:
 // int32 for Date32 and Time32, int64 for Timestamp, Date64, Time64 and Duration. Their unit is the column's.
@@ -19,6 +21,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // TypeError says that a column's numbers are not of the Go type that was asked for.
@@ -42,6 +45,14 @@ func (e *ColumnError) Error() string {
 		return fmt.Sprintf("the record batch has a column with the name %q already", e.Name)
 	}
 	return fmt.Sprintf("the record batch has %d columns with the name %q", e.Columns, e.Name)
+}
+
+// given returns an error if an argument is nil.
+func given(name string, argument any) error {
+	if v := reflect.ValueOf(argument); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return &vk.OptionError{Option: name, Reason: "nil"}
+	}
+	return nil
 }
 
 // kinds are the kinds of Go types that hold a column's numbers.
@@ -72,6 +83,9 @@ func kindOf[T structures.Number]() reflect.Kind {
 // Values returns the numbers of a column. They share its memory: don't change them, and keep the column while you use
 // them. The numbers of nulls are undefined. Error: *TypeError.
 func Values[T structures.Number](column arrow.Array) ([]T, error) {
+	if err := given("column", column); err != nil {
+		return nil, err
+	}
 	if kind, known := kinds[column.DataType().ID()]; !known || kind != kindOf[T]() {
 		return nil, &TypeError{column.DataType(), reflect.TypeFor[T]().String()}
 	}
@@ -128,6 +142,9 @@ func Column[T structures.Number](values []T, valid []bool) (arrow.Array, error) 
 
 // columnOf returns the numbers of a column by its name.
 func columnOf[T structures.Number](rows arrow.RecordBatch, name string) (column arrow.Array, values []T, err error) {
+	if err := given("rows", rows); err != nil {
+		return nil, nil, err
+	}
 	at := rows.Schema().FieldIndices(name)
 	if len(at) != 1 {
 		return nil, nil, &ColumnError{name, len(at)}
@@ -142,6 +159,9 @@ func columnOf[T structures.Number](rows arrow.RecordBatch, name string) (column 
 // UpdateInto, whose *structures.PendingError counts operations of the rows that are not skipped.
 func Insert[K, V structures.Number](ctx context.Context, into structures.Dictionary[K, V], rows arrow.RecordBatch,
 	key, value string) (skipped int, err error) {
+	if into == nil {
+		return 0, vk.ErrNotOpen
+	}
 	keyColumn, keys, err := columnOf[K](rows, key)
 	if err != nil {
 		return 0, err
@@ -168,6 +188,9 @@ func Insert[K, V structures.Number](ctx context.Context, into structures.Diction
 // if there is a column called as already, *TypeError, and those of FindInto.
 func Lookup[K, V structures.Number](ctx context.Context, in structures.Dictionary[K, V], rows arrow.RecordBatch,
 	key, as string) (arrow.RecordBatch, error) {
+	if in == nil {
+		return nil, vk.ErrNotOpen
+	}
 	column, keys, err := columnOf[K](rows, key)
 	if err != nil {
 		return nil, err
@@ -199,6 +222,10 @@ func Lookup[K, V structures.Number](ctx context.Context, in structures.Dictionar
 func Batches[K, V structures.Number](ctx context.Context, of structures.Dictionary[K, V],
 	key, value string) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
+		if of == nil {
+			yield(nil, vk.ErrNotOpen)
+			return
+		}
 		schema := arrow.NewSchema([]arrow.Field{{Name: key, Type: types[kindOf[K]()]},
 			{Name: value, Type: types[kindOf[V]()]}}, nil)
 		for pairs, err := range of.Chunks(ctx) {

@@ -15,6 +15,7 @@ import (
 	vkarrow "github.com/vkds/vkds/arrow"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/host"
+	"github.com/vkds/vkds/vk"
 )
 
 // table makes a record batch of ids and prices; an id or a price below 0 is null.
@@ -163,6 +164,35 @@ func TestErrors(t *testing.T) {
 	_, err = vkarrow.Insert(ended, m, rows, "id", "price")
 	var pending *structures.PendingError
 	require.ErrorAs(t, err, &pending)
+}
+
+// What is nil is an error, whether it is an interface or a pointer in one.
+func TestNil(t *testing.T) {
+	m, rows := newMap[int64, float32](t), table(t, []int64{1}, []float32{1})
+	for _, d := range []structures.Dictionary[int64, float32]{nil, (*host.Map[int64, float32])(nil)} {
+		_, err := vkarrow.Insert(t.Context(), d, rows, "id", "price")
+		require.ErrorIs(t, err, vk.ErrNotOpen)
+		_, err = vkarrow.Lookup(t.Context(), d, rows, "id", "found")
+		require.ErrorIs(t, err, vk.ErrNotOpen)
+		parts := 0
+		for rows, err := range vkarrow.Batches(t.Context(), d, "key", "value") {
+			require.Nil(t, rows)
+			require.ErrorIs(t, err, vk.ErrNotOpen)
+			parts++
+		}
+		require.Equal(t, 1, parts)
+	}
+	var option *vk.OptionError
+	_, err := vkarrow.Insert(t.Context(), m, nil, "id", "price")
+	require.ErrorAs(t, err, &option)
+	require.Equal(t, "rows", option.Option)
+	_, err = vkarrow.Lookup(t.Context(), m, nil, "id", "found")
+	require.ErrorAs(t, err, &option)
+	for _, column := range []arrow.Array{nil, (*array.Int64)(nil)} {
+		_, err = vkarrow.Values[int64](column)
+		require.ErrorAs(t, err, &option)
+		require.Equal(t, "column", option.Option)
+	}
 }
 
 // What comes from a file need not be aligned.

@@ -80,7 +80,7 @@ func (t *tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n
 	return nil, err
 }
 
-// ApplyOnes records a batch of any length. The pool must have room for it, or each part a claim.
+// recordBatches records a batch of any length. The pool must have room for it, or each part a claim.
 func (t *tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
 	for first := 0; first < b.N; first += maxBatch {
 		part := b

@@ -37,14 +37,9 @@ func alone(s batchShape) (workgroup, tile int)    { return s.alone, 1 }
 type stage[P any] struct {
 	module string
 	layout layout
-	own    func(r *stager) recording.Specialization // a specialization constant of this stage only, or nil
-	words  bool                                     // the kernel uses no keys, and one module serves all widths
-	splits bool                                     // it splits leaves: the module depends on open snapshots
-}
-
-// byKind specializes a kernel for the kind of the batch.
-func byKind(r *stager) recording.Specialization {
-	return recording.Constant("KIND", r.batch.How&howKind)
+	kinds  bool // the kernel is specialized for the kind of the batch
+	words  bool // it uses no keys, and one module serves all widths
+	splits bool // it splits leaves: the module depends on open snapshots
 }
 
 // The stages, in order. Those of inner nodes run once for each level.
@@ -57,7 +52,7 @@ var (
 	stageLocateLeaves   = stage[batchLocatePush]{module: "locate_leaves", layout: elements}
 	stageLocateStatuses = stage[batchStatusPush]{module: "locate_statuses", layout: elements}
 	stageMeet           = stage[batchMeetPush]{module: "meet", layout: elements}
-	stageApplyLeaves    = stage[batchLeavesPush]{module: "apply_leaves", layout: leaves, own: byKind}
+	stageApplyLeaves    = stage[batchLeavesPush]{module: "apply_leaves", layout: leaves, kinds: true}
 	stageSumLeaves      = stage[batchSumLeavesPush]{module: "sum_leaves", layout: alone}
 	stageSplitLeaves    = stage[batchSplitLeavesPush]{module: "split_leaves", layout: halves, splits: true}
 	stageApplyInner     = stage[batchInnerPush]{module: "apply_inner", layout: elements}
@@ -96,8 +91,8 @@ func (g stage[P]) spec(r *stager) recording.Spec[P] {
 	workgroup, tile := g.layout(r.shape)
 	constants := []recording.Specialization{recording.Constant("TILE", uint32(tile)),
 		recording.Constant("BATCH_GROUP", uint32(r.shape.group)), recording.Constant("SHARED", word(r.shared))}
-	if g.own != nil {
-		constants = append(constants, g.own(r))
+	if g.kinds {
+		constants = append(constants, recording.Constant("KIND", r.batch.How&howKind))
 	}
 	module := "btree/batch_" + g.module
 	if !g.words {

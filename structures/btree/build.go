@@ -283,6 +283,7 @@ func (t *tree) Compact(ctx context.Context, fill float64) error {
 	if err != nil {
 		return err
 	}
+	defer v.listed.free()
 	need := t.geometry().nodesFor(int(v.levels[0].Slots), fill)
 	if err := t.roomFor(ctx, need); err != nil {
 		return err

@@ -68,6 +68,7 @@ func TestLinksInCircles(t *testing.T) {
 			asked := slices.Concat(ramp(200, 0, 21_000_013), ramp(50, middle.Low, (middle.High-middle.Low)/50))
 			asks := map[string]func(ctx context.Context) error{
 				"find":  func(ctx context.Context) error { _, _, err := tree.Find(ctx, asked); return err },
+				"len":   func(ctx context.Context) error { _, err := tree.Len(ctx); return err },
 				"count": func(ctx context.Context) error { _, err := tree.Count(ctx, rangesFrom(asked)); return err },
 				"range": func(ctx context.Context) error { _, err := tree.Range(ctx, rangesFrom(asked)); return err },
 				"all": func(ctx context.Context) error {
@@ -142,7 +143,6 @@ func TestUpkeepInCircles(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, again, len(nodes), "each of them once")
 			for what, call := range map[string]func() error{
-				"length":     func() error { _, err := tree.Len(t.Context()); return err },
 				"statistics": func() error { _, err := tree.Stats(t.Context()); return err },
 				"repair":     func() error { return tree.repair(t.Context()) },
 				"compact":    func() error { return tree.Compact(t.Context(), 0) },

@@ -79,6 +79,7 @@ func TestExportStaysInItsRoom(t *testing.T) {
 	tree := buildTree(t, d, keys, values, Options{})
 	v, err := tree.survey(t.Context())
 	require.NoError(t, err)
+	defer v.listed.free()
 	v.levels[0].Slots = room
 	e, err := tree.exportAll(v)
 	require.NoError(t, err)

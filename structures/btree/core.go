@@ -188,7 +188,7 @@ func (t *tree) empty(ctx context.Context) error {
 	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.Stream, b) })
 }
 
-// Clear removes all pairs, and keeps the memory. Errors: vk.ErrUnsubmitted (Finish), the context's.
+// Clear is Tree.Clear.
 func (t *tree) Clear(ctx context.Context) error {
 	if err := t.EnterAfterAll(ctx); err != nil {
 		return err
@@ -234,10 +234,7 @@ func (t *tree) Prepare(ctx context.Context) error { return t.Handle.Prepare(ctx,
 // savedFill is the parameter that is saved with the pairs.
 var savedFill = transfer.Parameter{Structure: "btree", Name: "fill", Option: "Fill"}
 
-// Save writes all pairs and Options.Fill to w, from which Load makes an equal tree, and returns how many bytes w took.
-// It is one call: calls that change the tree wait until it ends. w must not use the tree, except for queries on
-// streams. Errors: w's, structures.ErrChanged if streams have changed the tree meanwhile, the context's, those of
-// Chunks.
+// Save is Tree.Save.
 func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := t.EnterAfterChanges(ctx); err != nil {
 		return 0, err

@@ -194,7 +194,7 @@ func (r recorder) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafL
 		return leafList{}, err
 	}
 	c := r.countedLeavesIn(scratch)
-	if err := r.recordList(s, c.listing); err != nil {
+	if err := r.recordList(s, c.listing, depths-1, 0); err != nil {
 		return leafList{}, err
 	}
 	n := c.listing.leaves()

@@ -23,7 +23,8 @@ func (t *Tree[K, V]) Inspect() Inspection { return Inspection{t.open().core} }
 func (i Inspection) Metrics() structures.Metrics { return i.tree.Metrics() }
 
 // Stats measures the tree. It waits for the updates that streams have submitted, and for a kernel that reads all nodes.
-// Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; the context's.
+// While Stats runs, it takes about 11 bytes of device memory for each node, at 64 bits 15. Errors: vk.ErrUnsubmitted if
+// a stream has recorded updates and not submitted them, *CorruptError, *vk.OutOfMemoryError, the context's.
 func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.tree.Stats(ctx) }
 
 // Check verifies every node of the tree on the device. It returns *CorruptError if a rule is broken. No other work may
@@ -35,7 +36,8 @@ func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.tree.St
 func (i Inspection) Check(ctx context.Context) error { return i.tree.Check(ctx) }
 
 // Nodes returns all nodes of the tree, level by level from the root, each level in key order. If the tree is corrupt,
-// these are the nodes that can be reached. Nodes takes host memory for all nodes, but not device memory.
+// these are the nodes that can be reached. Nodes takes host memory for all nodes, and 8 bytes of device memory for each
+// slab of the pool.
 func (i Inspection) Nodes(ctx context.Context) ([]Node[uint64], error) { return i.tree.nodes(ctx) }
 
 // Versions returns what the tree keeps for its snapshots. It waits for the streams that use the tree, and frees what no
@@ -129,8 +131,8 @@ func (v survey) nodes() (n uint64) {
 	return n
 }
 
-// survey counts the nodes and pairs of the tree, and notes the numbers in t.known. Its list of the nodes is in the
-// scratch memory of the tree's stream.
+// survey counts the nodes and pairs of the tree, and notes the numbers in t.known. The caller frees its list of the
+// nodes.
 func (t *tree) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
 	resting := t.Uses.Rest(ctx) == nil // otherwise recorded work may still add nodes
@@ -164,16 +166,6 @@ func (t *tree) survey(ctx context.Context) (survey, error) {
 	return v, nil
 }
 
-// Len returns the number of pairs. It reads all nodes, and keeps memory for their list, about 6 bytes for each node.
-func (t *tree) Len(ctx context.Context) (uint64, error) {
-	if err := t.EnterAfterChanges(ctx); err != nil {
-		return 0, err
-	}
-	defer t.Leave()
-	v, err := t.survey(ctx)
-	return v.levels[0].Slots, err
-}
-
 func (t *tree) Stats(ctx context.Context) (Stats, error) {
 	if err := t.EnterAfterChanges(ctx); err != nil {
 		return Stats{}, err
@@ -183,6 +175,7 @@ func (t *tree) Stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
+	defer v.listed.free()
 	var counters [counterWords]uint32
 	if err := t.state.Download(ctx, 0, counters[:]); err != nil {
 		return Stats{}, err

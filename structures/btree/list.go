@@ -67,16 +67,11 @@ func (t *tree) walkers(invocations int) int {
 	return groups(min(max(invocations, 1), most))
 }
 
-// recordList records the listing of all nodes, on any stream, and doesn't wait. If there is not enough room, only the
-// counts are right.
-func (t *tree) recordList(s *vk.Stream, l listing) error {
-	return t.recordListBy(s, l, depths-1, 0)
-}
-
-// recordListBy is recordList for a tree whose root has at most the level height. If marks is not 0, it lists the nodes
-// that can be reached in a tree that may be corrupt, with leaves among the inner nodes. marks is the address of a word
-// for each slab of the pool, 0 before.
-func (t *tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
+// recordList records the listing of all nodes of a tree whose root has at most the level height, on any stream, and
+// doesn't wait. If there is not enough room, only the counts are right. If marks is not 0, it lists the nodes that can
+// be reached in a tree that may be corrupt, with leaves among the inner nodes. marks is the address of a word for each
+// slab of the pool, 0 before.
+func (t *tree) recordList(s *vk.Stream, l listing, height int, marks uint64) error {
 	k, err := t.listKernel(marks != 0).Kernel(t.Kernels, s)
 	if err != nil {
 		return err
@@ -120,7 +115,7 @@ type listed struct {
 	listing
 	counts [listedCounters]uint32
 	report []uint32           // the words written by the work recorded after the listing
-	memory *vk.Buffer[uint32] // the listing's own memory, to be freed, or nil
+	memory *vk.Buffer[uint32] // to be freed
 }
 
 func (l *listed) free() { l.memory.Free() }
@@ -135,47 +130,18 @@ func (l *listed) inner() (n int) {
 
 func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 
-// list lists all nodes in new memory, which the caller frees. Errors: *CorruptError if the nodes don't form a tree,
+// list lists all nodes in memory that the caller frees. Errors: *CorruptError if the nodes don't form a tree,
 // *vk.OutOfMemoryError.
-func (t *tree) list(ctx context.Context) (l listed, err error) {
-	own := &ownMemory{d: t.Device}
-	l, err = t.listIn(ctx, 0, own.take, func(listing, uint64) error { return nil })
-	if err != nil {
-		own.memory.Free()
-		return l, err
-	}
-	l.memory = own.memory
-	return l, nil
-}
-
-// ownMemory is memory for a listing. It is replaced if the listing needs more.
-type ownMemory struct {
-	d      *vk.Device
-	memory *vk.Buffer[uint32]
-}
-
-func (o *ownMemory) take(words int) (_ *vk.Buffer[uint32], err error) {
-	o.memory.Free()
-	o.memory, err = vk.NewBuffer[uint32](o.d, words)
-	return o.memory, err
-}
-
-// listWith is list in the scratch memory of the tree's stream: the list is valid until other work takes that memory.
-// record records more work in the same batch, after the listing, that writes a report of so many words.
-func (t *tree) listWith(ctx context.Context, report int,
-	record func(l listing, report uint64) error) (listed, error) {
-	return t.listIn(ctx, report, func(words int) (*vk.Buffer[uint32], error) {
-		_, err := t.scratch.Take(t.Stream, 4*words)
-		return t.scratch.Of(t.Stream), err
-	}, record)
+func (t *tree) list(ctx context.Context) (listed, error) {
+	return t.listWith(ctx, 0, func(listing, uint64) error { return nil })
 }
 
 // room is what a listing has room for: numbers of nodes, and the greatest level of the root.
 type room struct{ inner, leaves, height int }
 
-// listIn lists all nodes in memory that take returns. It first estimates the number of nodes. If there are more, it
-// starts again.
-func (t *tree) listIn(ctx context.Context, report int, take func(words int) (*vk.Buffer[uint32], error),
+// listWith is list with more work, which record records after the listing in the same batch, and which writes a report
+// of so many words. listWith first estimates the number of nodes. If there are more, it starts again.
+func (t *tree) listWith(ctx context.Context, report int,
 	record func(l listing, report uint64) error) (listed, error) {
 	guess := int(min(t.known.about()+t.known.about()/8+64, uint64(t.poolSlabs())))
 	r := room{inner: guess/3 + 64, leaves: guess, height: t.known.height}
@@ -183,63 +149,59 @@ func (t *tree) listIn(ctx context.Context, report int, take func(words int) (*vk
 		r.height = depths - 1
 	}
 	for {
-		l, err := t.listOnce(ctx, r, report, take, record)
+		l, err := t.listOnce(ctx, r, report, record)
 		if err != nil {
 			return listed{}, err
 		}
-		switch height := int(l.counts[heightListed]); {
-		case height > r.height:
-			r.height = depths - 1 // without trust in the root's level
-			continue
-		case l.counts[brokenListed] != 0:
-			return listed{}, t.corrupt(ctx)
-		case l.inner() <= r.inner && l.leafCount() <= r.leaves:
-			if l.leafCount() == 0 { // although all inner nodes were listed
-				return listed{}, t.corrupt(ctx)
-			}
+		height, fits := int(l.counts[heightListed]), l.inner() <= r.inner && l.leafCount() <= r.leaves
+		broken := l.counts[brokenListed] != 0 || fits && l.leafCount() == 0 // every tree has a leaf
+		if fits && height <= r.height && !broken {
 			t.known.height = height
 			return l, nil
 		}
+		l.free()
+		if height > r.height {
+			r.height = depths - 1 // without trust in the root's level
+			continue
+		}
 		r.inner, r.leaves = max(2*r.inner, l.inner()), max(r.leaves, l.leafCount())
-		if most := 2 * t.poolSlabs(); r.inner > most || r.leaves > most {
+		if most := 2 * t.poolSlabs(); broken || r.inner > most || r.leaves > most {
 			return listed{}, t.corrupt(ctx)
 		}
 	}
 }
 
 // listOnce lists the nodes that there is room for, and counts all nodes.
-func (t *tree) listOnce(ctx context.Context, r room, report int, take func(words int) (*vk.Buffer[uint32], error),
+func (t *tree) listOnce(ctx context.Context, r room, report int,
 	record func(l listing, report uint64) error) (listed, error) {
 	var p recording.Parts
 	p.Take(4 * report) // next to the counts, to be downloaded with them
 	counts := int(p.Used / 4)
 	listingIn(&p, r.inner, r.leaves, t.width)
-	size := int(p.Used / 4)
-	begun := &struct {
-		listing
-		memory *vk.Buffer[uint32]
-	}{}
-	err := recording.Run(t.Stream, func() (err error) {
-		if begun.memory, err = take(size); err != nil {
-			return err
-		}
-		p := recording.Parts{Base: begun.memory.Address()}
-		reportAt := p.Take(4 * report)
-		begun.listing = listingIn(&p, r.inner, r.leaves, t.width)
-		if err := t.recordListBy(t.Stream, begun.listing, r.height, 0); err != nil {
-			return err
-		}
-		return record(begun.listing, reportAt)
-	})
-	l := listed{listing: begun.listing}
+	memory, err := vk.NewBuffer[uint32](t.Device, int(p.Used/4))
 	if err != nil {
-		return l, err
+		return listed{}, err
 	}
-	words := make([]uint32, counts+listedCounters)
-	err = begun.memory.Download(ctx, 0, words)
+	p = recording.Parts{Base: memory.Address()}
+	reportAt := p.Take(4 * report)
+	nodes := listingIn(&p, r.inner, r.leaves, t.width)
+	err = recording.Run(t.Stream, func() error {
+		if err := t.recordList(t.Stream, nodes, r.height, 0); err != nil {
+			return err
+		}
+		return record(nodes, reportAt)
+	})
+	l, words := listed{listing: nodes, memory: memory}, make([]uint32, counts+listedCounters)
+	if err == nil {
+		err = memory.Download(ctx, 0, words)
+	}
+	if err != nil {
+		l.free()
+		return listed{}, err
+	}
 	l.report = words[:report]
 	copy(l.counts[:], words[counts:])
-	return l, err
+	return l, nil
 }
 
 // reach lists the nodes that can be reached in a tree that may be corrupt, with leaves among the inner nodes. record
@@ -261,7 +223,7 @@ func (t *tree) reach(ctx context.Context, record func(l listing, marks uint64) e
 	nodes := listingIn(&p, slabs, 0, t.width)
 	err = recording.Run(t.Stream, func() error {
 		t.Stream.Fill(marks, 0, marks.Len(), 0)
-		if err := t.recordListBy(t.Stream, nodes, depths-1, marks.Address()); err != nil {
+		if err := t.recordList(t.Stream, nodes, depths-1, marks.Address()); err != nil {
 			return err
 		}
 		return record(nodes, marks.Address())

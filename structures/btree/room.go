@@ -61,7 +61,8 @@ func (t *tree) recount(ctx context.Context) error {
 	if err := t.Uses.Rest(ctx); err != nil {
 		return err
 	}
-	_, err := t.survey(ctx)
+	v, err := t.survey(ctx)
+	v.listed.free()
 	return err
 }
 
@@ -205,6 +206,7 @@ func (t *tree) Reserve(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	defer v.listed.free()
 	more := n - int(v.levels[0].Slots)
 	if more <= 0 {
 		return nil
@@ -346,6 +348,7 @@ func (t *tree) repair(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer v.listed.free()
 	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // without the root, which is the first
 	each := max(t.share(), minChildren)
 	inner := -1

@@ -110,7 +110,7 @@ func (s *Snapshot[K, V]) Len(ctx context.Context) (uint64, error) {
 	if !s.made() {
 		return 0, vk.ErrNotOpen
 	}
-	return s.view.Len(ctx)
+	return s.view.Total(ctx)
 }
 
 // Save writes all pairs to w, as Tree.Save does, while updates go on. Errors: w's, those of Chunks.

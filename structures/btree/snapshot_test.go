@@ -27,7 +27,7 @@ func requireView[W structures.Word](t testing.TB, k kept[W], rng *rand.Rand, wha
 	t.Helper()
 	ctx, v := t.Context(), k.view
 	keys, values := k.want.sorted()
-	n, err := v.Len(ctx)
+	n, err := v.view.Total(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, len(keys), n, "%s: length", what)
 	all, err := v.Range(ctx, []structures.Range[W]{{Hi: ^W(0)}})

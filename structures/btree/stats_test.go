@@ -55,6 +55,18 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// Statistics take memory for a list of the nodes, and free it.
+func TestStatsKeepNoMemory(t *testing.T) {
+	d := openDevice(t)
+	keys := ramp(20000, 0, 3)
+	tree := buildTree(t, d, keys, keys, Options{})
+	before, _ := d.Memory()
+	_, err := tree.Stats(t.Context())
+	require.NoError(t, err)
+	after, _ := d.Memory()
+	require.Equal(t, before, after)
+}
+
 // Batches on streams count like those from Go slices, once each, even if Finish continues them several times. Queries
 // don't count.
 func TestBatchesAreCounted(t *testing.T) {

@@ -34,7 +34,7 @@ type Description struct {
 }
 
 // Tree is a B-link-tree. It is safe for many goroutines: queries run at the same time, and a call that changes the tree
-// runs alone (structures.Dictionary says more). Len, Stats and Check run alone, too.
+// runs alone (structures.Dictionary says more). The calls of Inspect run alone, too, except for Metrics.
 //
 // The updates and queries are those of structures.Updates and structures.Queries. If a batch of deletions has equal
 // keys, one of them is Deleted: any of them on the concurrent path, the first one on the batched path. On streams,
@@ -129,10 +129,12 @@ func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
 // Compact rebuilds the tree so that each node has a share fill of its slots in use, above 0 and up to 1. If fill is 0,
 // it is Options.Fill. Compact removes empty leaves and erased slots, and stores the nodes level by level, as Build
 // does. If the nodes need far less memory than the pool has, the pool is replaced by a smaller one, unless others share
-// it. While Compact runs, it takes 8 bytes of device memory for each pair and about 40 for each leaf.
+// it. Compact waits for the streams that use the tree. While it runs, it takes 8 bytes of device memory for each pair
+// and about 40 for each leaf, at 64 bits 16 and 50.
 //
-// Errors: *vk.OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), and *vk.LimitError if
-// there is no room for the nodes. After an error the tree is unchanged.
+// Errors: *vk.OptionError, *vk.OutOfMemoryError, *vk.LimitError if there is no room for the nodes, ErrSnapshots,
+// vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, *structures.CountError for more
+// than 2^31 pairs, *CorruptError, the context's. After an error the tree is unchanged.
 func (t *Tree[K, V]) Compact(ctx context.Context, fill float64) error {
 	return t.open().core.Compact(ctx, fill)
 }
@@ -237,12 +239,14 @@ func (t *Tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
 	return pipeline.Made(status, t.UpdateInto(ctx, kind, keys, values, status))
 }
 
-// Len returns the number of pairs.
+// Len returns the number of pairs. It counts those of all leaves.
 func (t *Tree[K, V]) Len(ctx context.Context) (uint64, error) {
-	return t.open().core.Len(ctx)
+	return t.open().core.reader.Total(ctx)
 }
 
-// Clear removes all pairs.
+// Clear removes all pairs, and keeps the memory. It waits for the streams that use the tree. If it fails while a
+// snapshot is open, it returns a *structures.PendingError, and may have removed some of the pairs. Other errors:
+// vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, the context's.
 func (t *Tree[K, V]) Clear(ctx context.Context) error {
 	return t.open().core.Clear(ctx)
 }
@@ -259,7 +263,7 @@ func (t *Tree[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V
 }
 
 // Save writes all pairs and the options that Load needs to w, and returns the number of bytes. The file names the types
-// of keys and values.
+// of keys and values. Errors: w's, and those of All.
 func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return t.open().core.Save(ctx, w)
 }

@@ -116,9 +116,6 @@ func (v *view) Kernels(s *vk.Stream, record func(Description) error) error {
 	})
 }
 
-// Len counts the pairs.
-func (v *view) Len(ctx context.Context) (uint64, error) { return v.Total(ctx) }
-
 // Save writes all pairs, as Tree.Save does. The tree may change meanwhile.
 func (v *view) Save(ctx context.Context, w io.Writer) (int64, error) {
 	n, err := v.Total(ctx)

@@ -328,7 +328,7 @@ func (d *Dictionary[K, V]) enter() (*core[K, V], error) {
 }
 
 // Close waits for the calls under way and those that wait, and closes the dictionary inside. The other methods then
-// return vk.ErrClosed.
+// return vk.ErrClosed. If the dictionary inside can't be closed, Close returns its error, and can be called again.
 func (d *Dictionary[K, V]) Close() error {
 	c, err := d.open()
 	if err != nil {

@@ -3,7 +3,7 @@ package combine
 import "fmt"
 
 // UnknownError says that a call has returned before its batch did, because its context ended or because the dictionary
-// panicked. Each of its updates takes effect at most once, also later, or not at all.
+// panicked. Each of its updates takes effect once or not at all, perhaps after the call has returned.
 type UnknownError struct {
 	Operations int   // of the call
 	Err        error // why: the context's cause, or *PanicError

@@ -11,7 +11,7 @@ import (
 )
 
 // Ordered is a structures.Ordered that combines the calls of many goroutines: a Dictionary whose Count, Range,
-// RangeInto, Neighbor, Rank and Select are combined as well. DeleteRange and iterators are passed on.
+// RangeInto, Neighbor, Floor, Ceil, Rank and Select are combined as well. DeleteRange and iterators are passed on.
 type Ordered[K, V structures.Number] struct{ all Dictionary[K, V] }
 
 // NewOrdered is New for an ordered dictionary.
@@ -157,7 +157,7 @@ func (o *Ordered[K, V]) DeleteRange(ctx context.Context, ranges []structures.Ran
 	}
 	defer c.users.Done()
 	if err := c.change(ctx); err != nil {
-		return nil, pipeline.NotBegun(nil, len(ranges), err)
+		return make([]uint32, len(ranges)), pipeline.NotBegun(nil, len(ranges), err)
 	}
 	defer c.changed()
 	return c.ordered.DeleteRange(ctx, ranges)

@@ -132,7 +132,7 @@ func (o *Ordered[K, V]) Prepare(ctx context.Context) error {
 }
 
 // Close waits for the calls under way and those that wait, and closes the dictionary inside. The other methods then
-// return vk.ErrClosed.
+// return vk.ErrClosed. If the dictionary inside can't be closed, Close returns its error, and can be called again.
 func (o *Ordered[K, V]) Close() error {
 	return o.dictionary().Close()
 }

@@ -410,12 +410,12 @@ func (p *cursor) part() {
 
 // deleteRange deletes the keys of ranges, each of which may be empty or overlap others.
 func (c *core) deleteRange(ctx context.Context, lows, highs []uint64) ([]uint32, error) {
+	counts := make([]uint32, len(lows))
 	if err := c.gate.Enter(ctx); err != nil {
-		return nil, err
+		return counts, pipeline.NotBegun(nil, len(lows), err)
 	}
 	defer c.gate.Leave()
 	c.changes++
-	counts := make([]uint32, len(lows))
 	for i, low := range lows {
 		n := c.count(low, highs[i])
 		for range n {

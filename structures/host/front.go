@@ -292,11 +292,6 @@ func (f front[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
 	return ranks, nil
 }
 
-// neighborsOf has room for so many.
-func (f front[K, V]) neighborsOf(count int) structures.Neighbors[K, V] {
-	return structures.Neighbors[K, V]{Keys: make([]K, count), Values: make([]V, count), Found: make([]bool, count)}
-}
-
 func (f front[K, V]) neighbors(ctx context.Context, to structures.Direction,
 	keys []K) (n structures.Neighbors[K, V], err error) {
 	c := f.opened()
@@ -310,7 +305,7 @@ func (f front[K, V]) neighbors(ctx context.Context, to structures.Direction,
 		return n, err
 	}
 	defer c.gate.LeaveShared()
-	n = f.neighborsOf(len(keys))
+	n = pipeline.NeighborsOf[K, V](len(keys))
 	key, value := structures.KeyCode[K](), structures.ValueCode[K, V]()
 	for i, word := range keyWords(keys) {
 		if k, v, there := c.neighbor(to, word); there {
@@ -326,7 +321,7 @@ func (f front[K, V]) selected(ctx context.Context, ranks []uint32) (n structures
 		return n, err
 	}
 	defer c.gate.LeaveShared()
-	n = f.neighborsOf(len(ranks))
+	n = pipeline.NeighborsOf[K, V](len(ranks))
 	key, value := structures.KeyCode[K](), structures.ValueCode[K, V]()
 	for i, r := range ranks {
 		if k, v, there := c.ordered.GetAt(int(r)); there {

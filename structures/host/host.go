@@ -1,5 +1,5 @@
 // Package host has dictionaries in the host's memory with the methods of those in GPU memory, for machines without
-// Vulkan and for tests. Map is a hash table and Tree an ordered dictionary. Look-ups of large batches, and large
+// Vulkan and for tests. Map is a hash table and Tree an ordered dictionary. Lookups of large batches, and large
 // batches of updates of a Map, are done by all cores; everything else is done by one. For small dictionaries, and for
 // batches of less than some thousand keys, they are faster than a GPU.
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Map is a hash table: a Go map. The zero value is not open; its methods return vk.ErrNotOpen.
+// Map is a hash table. The zero value is not open; its methods return vk.ErrNotOpen.
 type Map[K, V structures.Number] struct{ front front[K, V] }
 
 var _ structures.Dictionary[uint32, uint64] = (*Map[uint32, uint64])(nil)
@@ -123,7 +123,7 @@ func (m *Map[K, V]) Clear(ctx context.Context) error {
 }
 
 // Save writes all pairs to w, and returns the number of bytes. Every structure can load the file, as can the vkds tool:
-// there the map is a slabhash.
+// there the map is a slabhash. Errors: w's, the context's.
 func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return m.open().save(ctx, w, "slabhash")
 }

@@ -166,7 +166,7 @@ func (t *Tree[K, V]) Clear(ctx context.Context) error {
 }
 
 // Save writes all pairs to w, and returns the number of bytes. Every structure can load the file, as can the vkds tool:
-// there the tree is a btree.
+// there the tree is a btree. Errors: w's, the context's.
 func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return t.open().save(ctx, w, "btree")
 }

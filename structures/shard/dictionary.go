@@ -132,7 +132,7 @@ func (d *dictionary[K, V]) deleteRange(ctx context.Context, ranges []structures.
 	}
 	ctx, leave, err := d.alone(ctx)
 	if err != nil {
-		return nil, pipeline.NotBegun(nil, len(ranges), err)
+		return make([]uint32, len(ranges)), pipeline.NotBegun(nil, len(ranges), err)
 	}
 	defer leave()
 	d.changes.Add(1)

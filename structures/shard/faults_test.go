@@ -1155,6 +1155,42 @@ func TestSnapshotsAtOneMoment(t *testing.T) {
 	}
 }
 
+// A snapshot is opened while a query runs, here a Save.
+func TestSnapshotBesideQueries(t *testing.T) {
+	pass.OneLavapipe(t, "the host orders the calls")
+	ctx, keys := t.Context(), ascending(2000)
+	d := testdevice.Open(t)
+	a, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
+	require.NoError(t, err)
+	b, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
+	require.NoError(t, err)
+	x, err := shard.NewTree[uint32, uint32](ctx, a, b)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	_, err = x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	var once sync.Once
+	_, err = x.Save(ctx, writer(func([]byte) {
+		once.Do(func() {
+			soon, end := context.WithTimeout(ctx, 10*time.Second)
+			defer end()
+			at, err := x.Snapshot(soon)
+			if assert.NoError(t, err) {
+				assert.NoError(t, at.Close())
+			}
+		})
+	}))
+	require.NoError(t, err)
+}
+
+// writer is an io.Writer that is called with what it is given.
+type writer func(p []byte)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(p)
+	return len(p), nil
+}
+
 // The Progress of a shard may use the map, also for a call that waits for the one that is reported on.
 func TestProgressUsesTheMap(t *testing.T) {
 	ctx := t.Context()

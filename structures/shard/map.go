@@ -129,7 +129,7 @@ func (m *Map[K, V]) Clear(ctx context.Context) error {
 }
 
 // Save writes all pairs to w, and returns the number of bytes. The file is that of one slabhash: every structure can
-// load it, and a Map over any number of shards.
+// load it, and a Map over any number of shards. Errors: w's, and those of Len and All.
 func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return m.open().save(ctx, w, "slabhash")
 }

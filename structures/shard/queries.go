@@ -144,10 +144,6 @@ func before(lens []uint64) []uint64 {
 	return sums
 }
 
-func neighborsOf[K, V structures.Number](n int) structures.Neighbors[K, V] {
-	return structures.Neighbors[K, V]{Keys: make([]K, n), Values: make([]V, n), Found: make([]bool, n)}
-}
-
 // outNeighbors returns the columns of neighbors.
 func outNeighbors[K, V structures.Number](n structures.Neighbors[K, V]) []column {
 	return []column{columnOf(n.Keys), columnOf(n.Values), columnOf(n.Found), {}}
@@ -170,7 +166,7 @@ func (r *reader[K, V]) neighbor(ctx context.Context, to structures.Direction,
 		return n, err
 	}
 	defer leave()
-	n = neighborsOf[K, V](len(keys))
+	n = pipeline.NeighborsOf[K, V](len(keys))
 	_, err = r.run(ctx, &batch{
 		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, out: outNeighbors(n), lanes: 2,
 		do: func(ctx context.Context, s int, p part) error {
@@ -267,7 +263,7 @@ func (r *reader[K, V]) selected(ctx context.Context, ranks []uint32) (n structur
 	if err != nil {
 		return n, err
 	}
-	n = neighborsOf[K, V](len(ranks))
+	n = pipeline.NeighborsOf[K, V](len(ranks))
 	before := before(lens)
 	byRank := &core{place: byCount(before)}
 	_, err = byRank.run(ctx, &batch{

@@ -11,11 +11,11 @@ import (
 // Tree divides keys by ranges among ordered dictionaries, its shards, and answers ordered queries that cross them. The
 // zero value is not open; its methods return vk.ErrNotOpen. It is safe for many goroutines (structures.Dictionary).
 //
-// The split points between the shards come from a sample of the first batch of insertions, and again of a batch that is
-// larger than all before it: the pairs that there are then move. If a shard has more than half again its share,
-// insertions move pairs, so that all shards have the same number again. They look for that when as many keys were
-// inserted as there were pairs the last time, so the cost is a constant for each insertion. Keys that only grow, such
-// as times, always go to the last shard: a Map divides these evenly.
+// The first batch of insertions sets the split points between the shards, by a sample of its keys. So does each later
+// batch that is larger than the tree: the pairs then move to the shards where they belong. If a shard has more than
+// half again its share, insertions move pairs until all shards have the same number. They check that after as many
+// insertions as there were pairs at the last check, so the cost is a constant for each insertion. Keys that only grow,
+// such as times, always go to the last shard: a Map divides these evenly.
 //
 // For the memory of large batches, see Map. Ranks and counts are modulo 2^32.
 type Tree[K, V structures.Number] struct{ d *dictionary[K, V] }
@@ -186,15 +186,15 @@ func (t *Tree[K, V]) Clear(ctx context.Context) error {
 // shard has too many. While pairs move, two shards have them. After an error of a shard, or if the context ends,
 // all queries answer as before.
 //
-// If a shard can't delete its copies of pairs that another shard has, Len, Rank, Select, All, Chunks, Save, Load,
-// Snapshot and Rebalance try it first, and return the shard's error if it fails. Insertions try it when they move
-// pairs. Other queries don't see these copies.
+// If a shard fails to delete the pairs that it has given to another shard, it keeps copies of them. Len, Rank, Select,
+// All, Chunks, Save, Load, Snapshot and Rebalance delete such copies first, and return the shard's error if that fails.
+// So do insertions that move pairs, but these then move none. Other queries don't see the copies.
 func (t *Tree[K, V]) Rebalance(ctx context.Context) error {
 	return t.open().even(ctx)
 }
 
 // Save writes all pairs to w, and returns the number of bytes. The file is that of one btree: every structure can load
-// it, and a Tree over any number of shards.
+// it, and a Tree over any number of shards. Errors: w's, and those of Len and All.
 func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return t.open().save(ctx, w, "btree")
 }

@@ -7,7 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/combine"
+	"github.com/vkds/vkds/structures/host"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/shard"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
@@ -38,6 +41,15 @@ func testEndedContext[W structures.Word](t *testing.T) {
 	require.NoError(t, err)
 	array, err := sortedarray.Build(ctx, d, keys, keys, sortedarray.Options{})
 	require.NoError(t, err)
+	hosts := host.NewTree[W, W]()
+	shards, err := shard.NewTree[W, W](ctx, host.NewTree[W, W](), host.NewTree[W, W]())
+	require.NoError(t, err)
+	combined, err := combine.NewOrdered[W, W](host.NewTree[W, W](), combine.Options{})
+	require.NoError(t, err)
+	for _, x := range []structures.Ordered[W, W]{hosts, shards, combined} {
+		_, err = x.Insert(ctx, keys, keys)
+		require.NoError(t, err)
+	}
 
 	type statuses = []structures.Status
 	type update = func() (statuses, error)
@@ -78,7 +90,7 @@ func testEndedContext[W structures.Word](t *testing.T) {
 	}
 	dictionaries := map[string]structures.Dictionary[W, W]{
 		"map": m, "tree": tree, "batched tree": batched, "lsm": levels,
-		"array": array}
+		"array": array, "host tree": hosts, "shards": shards, "combined": combined}
 	for name, x := range dictionaries {
 		updates[name+", insert"] = func() (statuses, error) { return x.Insert(over, more, more) }
 		updates[name+", insert unique"] = func() (statuses, error) { return x.InsertUnique(over, more, more) }

@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/host"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/shard"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
@@ -129,6 +130,13 @@ func testSaveOnFullDevice[W structures.Word](t *testing.T) {
 	for name, open := range ordereds[W]() {
 		all[name] = func(ctx context.Context, d *vk.Device) (structures.Dictionary[W, W], error) { return open(ctx, d) }
 	}
+	all["shards"] = func(ctx context.Context, d *vk.Device) (structures.Dictionary[W, W], error) {
+		a, err := btree.New[W, W](ctx, d, btree.Options{})
+		require.NoError(t, err)
+		b, err := btree.New[W, W](ctx, d, btree.Options{})
+		require.NoError(t, err)
+		return shard.NewTree[W, W](ctx, a, b)
+	}
 	for name, open := range all {
 		t.Run(name, func(t *testing.T) {
 			d := testdevice.Open(t, vk.Options{MemoryLimit: 64 << 20})
@@ -154,6 +162,9 @@ func testSaveOnFullDevice[W structures.Word](t *testing.T) {
 			ballast, err := vk.NewBuffer[byte](d, int(budget-used)-(128<<10))
 			require.NoError(t, err)
 			defer ballast.Free()
+			n, err := x.Len(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, len(want), n)
 			var file bytes.Buffer
 			_, err = x.Save(t.Context(), &file)
 			require.NoError(t, err)

@@ -81,13 +81,9 @@ func (q Queries[K, V]) Neighbor(ctx context.Context, to structures.Direction,
 	if err := cmp.Or(q.of.Err(), pipeline.CheckDirection(to)); err != nil {
 		return structures.Neighbors[K, V]{}, err
 	}
-	out := neighbors[K, V](n)
+	out := pipeline.NeighborsOf[K, V](n)
 	return out, q.Neighbors(ctx, to, n, pipeline.Keys(keys, q.width), pipeline.KeyResults(out.Keys, q.width),
 		pipeline.ValueResults(out.Values, q.width), pipeline.Founds(out.Found))
-}
-
-func neighbors[K, V structures.Number](n int) structures.Neighbors[K, V] {
-	return structures.Neighbors[K, V]{Keys: make([]K, n), Values: make([]V, n), Found: make([]bool, n)}
 }
 
 // Rank returns for each key the number of keys that are less.
@@ -99,7 +95,7 @@ func (q Queries[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 // Select returns the pair of each rank.
 func (q Queries[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
 	n := len(ranks)
-	out := neighbors[K, V](n)
+	out := pipeline.NeighborsOf[K, V](n)
 	return out, q.Reader.Select(ctx, n, pipeline.In(ranks), pipeline.KeyResults(out.Keys, q.width),
 		pipeline.ValueResults(out.Values, q.width), pipeline.Founds(out.Found))
 }

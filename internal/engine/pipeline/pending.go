@@ -64,6 +64,11 @@ func ResultsOf[K, V structures.Number](b structures.Batch[K, V]) structures.Resu
 	return r
 }
 
+// NeighborsOf returns room for n neighbors.
+func NeighborsOf[K, V structures.Number](n int) structures.Neighbors[K, V] {
+	return structures.Neighbors[K, V]{Keys: make([]K, n), Values: make([]V, n), Found: make([]bool, n)}
+}
+
 // MadeResults is Made for a mixed batch.
 func MadeResults[K, V structures.Number](r structures.Results[K, V], err error) (structures.Results[K, V], error) {
 	if refused(err) {
