@@ -11,7 +11,7 @@ layout(push_constant, std430) uniform Push {
     uint count;
 };
 
-const uint TRIES = 64u;   // vertices of a part that are looked at
+const uint TRIES = 64u;   // vertices of a part, and places of a lane, that are looked at
 
 // The first vertex of a part. i * rest fits a word, because `count` is at most 2^16.
 uint part_begin(uint i) {
@@ -31,7 +31,14 @@ void main() {
         Row row = row_of(graph, v);
         if (row.lanes == 0u) continue;
         uint place = row.first + hash_reduce(hash_mix(any), row.lanes);
-        if (neighbor_there(neighbor_at(graph, place))) sampled = weight_at(graph, place);
+        // In a live graph that loses its oldest edges, the first places of all lanes are erased.
+        bool there = neighbor_there(neighbor_at(graph, place));
+        for (uint left = TRIES; LANES_GO_ON && !there && left != 0u; left--) {
+            place = place_behind(graph, place, row_step(row));
+            if (place == PLACE_NONE) break;
+            there = neighbor_there(neighbor_at(graph, place));
+        }
+        if (there) sampled = weight_at(graph, place);
     }
     plain_store_at(samples, i, sampled);
 }

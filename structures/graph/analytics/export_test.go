@@ -1,6 +1,8 @@
 package analytics
 
 import (
+	"context"
+
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -9,6 +11,15 @@ import (
 // Dispatches are how many go over so many arcs, and count the triangles of as many.
 func Dispatches(arcs int) (over, triangles int) {
 	return groups(arcs, dispatchArcs), groups(groups(arcs/2, triangleGroup), dispatchGroups)
+}
+
+// MeanWeight is the mean weight by which SSSP chooses the width of its buckets.
+func (a *Analyzer) MeanWeight(ctx context.Context, floats bool) (mean float64, err error) {
+	err = a.run(ctx, func(w *workspace) error {
+		mean, err = w.meanWeight(floats)
+		return err
+	})
+	return mean, err
 }
 
 // Timed has f told of what calls time.

@@ -382,6 +382,39 @@ func TestSampleOfWeights(t *testing.T) {
 	}
 }
 
+// The weights of a live graph that has lost the oldest edges of each vertex are found after the erased slots. Those of
+// the edges that are gone don't count, nor do weights that are on no path.
+func TestSampleOfLastEdges(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, floats := range []bool{false, true} {
+		weight, none := uint32(1000), uint32(math.MaxUint32)
+		if floats {
+			weight, none = math.Float32bits(1000), math.Float32bits(infinity)
+		}
+		const n = 5000
+		old, now := &edges{vertices: n}, &edges{vertices: n}
+		for v := range n {
+			for i := 1; i <= 20; i++ {
+				old.add(v, (v+i)%n, 1)
+			}
+			for i := 21; i <= 25; i++ {
+				now.add(v, (v+i)%n, weight)
+			}
+			now.add(v, (v+26)%n, none)
+		}
+		g, a := live(t, d, now.options(true))
+		insert(t, g, old.between(0, len(old.from), true))
+		insert(t, g, now.between(0, len(now.from), true))
+		_, err := g.DeleteEdges(t.Context(), old.between(0, len(old.from), false))
+		require.NoError(t, err)
+		for _, a := range []*Analyzer{a, now.analyzer(t, d)} {
+			mean, err := a.MeanWeight(t.Context(), floats)
+			require.NoError(t, err)
+			require.EqualValues(t, 1000, mean)
+		}
+	}
+}
+
 // A live graph keeps floats: its edges have the weights that were inserted, and those that updates lower. Distances
 // follow.
 func TestFloatsOfLiveGraph(t *testing.T) {
