@@ -44,6 +44,17 @@ func (s sharing) skip(t *Thread) int {
 	return s.append(t, key)
 }
 
+// skipLater is an insertion that finds the first slab full when it is about to skip, but not the next one. If others
+// are faster there, it skips from that one.
+func (s sharing) skipLater(t *Thread) int {
+	s.goOn(t, sharedSlabs[0], false, true)
+	if t.Load(sharedNext)[0] == freshKey && t.CAS(sharedNext, freshKey, key) == freshKey {
+		return inserted
+	}
+	s.goOn(t, sharedSlabs[1], false, true)
+	return s.append(t, key)
+}
+
 // goOn goes to the next slab, whose address is made of the link. An insertion then says that it has passed.
 func (s sharing) goOn(t *Thread, slab [2]int, passed, inserts bool) {
 	passes := inserts && !passed && s.broken != "it does not say so"
@@ -128,7 +139,7 @@ func TestSharedSlab(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		slots []int    // of the own slab, the next one, and the last one
-		does  []string // of each thread: i, s to skip, r, f, and o for an insertion of another bucket's
+		does  []string // of each thread: i, s and l to skip, r, f, and o for an insertion of another bucket's
 		finds []string // what is broken, and is seen
 	}{
 		{"found where it was inserted", []int{filler, free, free, free}, []string{"if", "f"},
@@ -142,6 +153,8 @@ func TestSharedSlab(t *testing.T) {
 		{"and its copy in the last slab", []int{key, filler, free, free}, []string{"ir", "f"},
 			[]string{"one look", "the link is older"}},
 		{"skipped to the last slab", []int{key, filler, free, free}, []string{"sr", "f"},
+			[]string{"one look", "the link is older"}},
+		{"skipped later", []int{key, free, free, free}, []string{"lr", "i", "f"},
 			[]string{"one look", "the link is older"}},
 		{"twice", []int{key, free, free, free}, []string{"irir", "f"}, []string{"one look", "the link is older"}},
 		{"erased by two", []int{key, filler, free, free}, []string{"ir", "r"},
@@ -167,6 +180,8 @@ func TestSharedSlab(t *testing.T) {
 								result = s.insert(t)
 							case 's':
 								result = s.skip(t)
+							case 'l':
+								result = s.skipLater(t)
 							case 'o':
 								s.append(t, filler)
 								continue
@@ -181,7 +196,7 @@ func TestSharedSlab(t *testing.T) {
 				m.Fault = func(places, returned []int) string {
 					does, results := slices.Clone(c.does), make([][]int, len(c.does))
 					for i, all := range returned {
-						does[i] = strings.ReplaceAll(strings.ReplaceAll(does[i], "o", ""), "s", "i")
+						does[i] = strings.NewReplacer("o", "", "s", "i", "l", "i").Replace(does[i])
 						results[i] = resultsIn(all, len(does[i]))
 					}
 					after := []int{places[sharedOwn], places[sharedNext], places[sharedLast], places[sharedLast+1]}

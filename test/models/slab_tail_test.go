@@ -5,7 +5,8 @@ import "testing"
 // The word that refers to a slab near the end of a bucket's list (slab_hash_tail of slab_hash.glsl). Slabs have one
 // slot, and the base slab is full. Three operations append a value each. Who finds a slab full with none behind it
 // links a slab of its own and notes it in the word; if somebody was faster, it gives its slab back. One of the
-// operations has a budget of one visit, and another one skips to where the word leads.
+// operations has a budget of one visit, and another one skips to where the word leads: at once, or after a visit, when
+// the word may lead back.
 func TestTailOfABucket(t *testing.T) {
 	const (
 		next = 0 // of slab n, next + n: the number of the one behind it; 0: none. The base slab is slab 0.
@@ -31,15 +32,17 @@ func TestTailOfABucket(t *testing.T) {
 			t.Or(back, 1<<mine)
 			return behind
 		}
-		appends := func(mine, visits int, skips bool) func(*Thread) int {
+		const never = -1
+		appends := func(mine, visits, skips int) func(*Thread) int {
 			return func(t *Thread) int {
 				slab, has := 0, true
-				if skips {
-					if slab = t.Load(tail)[0]; slab != 0 {
-						t.Follow(next+slab, slot+slab-1)
+				for visit := range visits {
+					if visit == skips {
+						if last := t.Load(tail)[0]; last != 0 {
+							slab = last
+							t.Follow(next+slab, slot+slab-1)
+						}
 					}
-				}
-				for range visits {
 					looks := slab != 0 && (broken != "it is linked behind a free slot" || slab == mine)
 					if looks && t.CAS(slot+slab-1, 0, mine) == 0 {
 						return inserted
@@ -57,30 +60,32 @@ func TestTailOfABucket(t *testing.T) {
 				return pending
 			}
 		}
-		check(t, Model{Places: make([]int, 9), Threads: []func(*Thread) int{
-			appends(1, 1, false), appends(2, 3, false), appends(3, 3, true)},
-			Fault: func(places, returned []int) string {
-				there, free, known := 0, false, places[tail] == 0
-				for slab := places[next]; slab != 0; slab = places[next+slab] {
-					known = known || slab == places[tail]
-					switch {
-					case places[back]>>slab&1 != 0:
-						return "a slab is in the list that was given back"
-					case places[slot+slab-1] == 0:
-						free = true
-					case free:
-						return "a slot is free before the last one that is not"
-					default:
-						there++
-					}
-				}
+		fault := func(places, returned []int) string {
+			there, free, known := 0, false, places[tail] == 0
+			for slab := places[next]; slab != 0; slab = places[next+slab] {
+				known = known || slab == places[tail]
 				switch {
-				case !known:
-					return "the word leads out of the list"
-				case there != count(returned, inserted):
-					return "a value is lost"
+				case places[back]>>slab&1 != 0:
+					return "a slab is in the list that was given back"
+				case places[slot+slab-1] == 0:
+					free = true
+				case free:
+					return "a slot is free before the last one that is not"
+				default:
+					there++
 				}
-				return ""
-			}}, broken == "")
+			}
+			switch {
+			case !known:
+				return "the word leads out of the list"
+			case there != count(returned, inserted):
+				return "a value is lost"
+			}
+			return ""
+		}
+		for _, skips := range []int{0, 1} {
+			check(t, Model{Places: make([]int, 9), Fault: fault, Threads: []func(*Thread) int{
+				appends(1, 1, never), appends(2, 3, never), appends(3, 3, skips)}}, broken == "")
+		}
 	}
 }
