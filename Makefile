@@ -282,4 +282,4 @@ bench: build peers
 	bin/peers bin/bench.json
 
 clean:
-	rm -rf bin build/spv build/chaos build/shaders
+	rm -rf bin build/spv build/traced build/chaos build/chaos-gpu build/shaders

@@ -33,6 +33,7 @@ var protocols = map[string][]string{
 	"set":   {"-DVKDS_SLAB_KEYS=1"},
 	"wide":  {"-DVKDS_KEY_BITS=64", "-DVKDS_VALUE_BITS=64"},
 	"chaos": {"-DVKDS_CHAOS=1", "-DVKDS_INT64_ATOMICS=1"},
+	"pairs": {"-DVKDS_CHAOS=1", "-DVKDS_CHAOS_GPU=1"},
 }
 
 // includes is a shader that includes headers in an order.

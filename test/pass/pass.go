@@ -3,7 +3,7 @@
 // scripts/each-driver runs the tests several times, and names the pass in VKDS_PASS: 4, 8 or 16 (lavapipe with
 // subgroups of that size), swiftshader, validated or chaos (8 lanes, with random delays). A test that can't find more
 // in one pass than in another says so in its first line, with the reason. Long forms run in the same passes. Without
-// VKDS_PASS a test always runs, and on the emulated systems wine and arm64, too.
+// VKDS_PASS a test always runs, and on a GPU (gpu) and the emulated systems wine and arm64, too.
 package pass
 
 import (
