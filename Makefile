@@ -263,6 +263,7 @@ stress-serve:
 	$(MAKE) --no-print-directory test-serve VKDS_STRESS=$(STRESS)
 stress-gpu: deps
 	$(compile-shaders) chaos-gpu
+	VKDS_CHAOS=$(chaos)-gpu go test -count=1 -vet=off $(with-chaos-gpu) -run TestChaosIsLinked ./shaders
 	$(call concurrent-tests,gpu,-count=$(STRESS),$(concurrent-packages))
 	export VKDS_STRESS=$(STRESS) && $(call concurrent-tests,gpu,$(with-chaos-gpu),$(chaos-packages))
 stress-radv: deps
