@@ -154,9 +154,10 @@ type Node struct {
 
 	writes  chan *write
 	stored  chan stage
-	closing chan struct{} // Close has begun
-	ended   chan struct{} // Close has ended
-	failed  chan struct{} // err is set
+	storing atomic.Pointer[chan struct{}] // closed when the entry under way is stored; nil: none is
+	closing chan struct{}                 // Close has begun
+	ended   chan struct{}                 // Close has ended
+	failed  chan struct{}                 // err is set
 	compact chan struct{}
 	once    sync.Once
 	err     error
@@ -420,6 +421,7 @@ type machine struct {
 
 // Apply applies an entry that a majority has stored. It returns []Answer, or an error.
 func (m *machine) Apply(entry *raft.Log) any {
+	m.endStoring()
 	if m.Err() != nil {
 		return m.Err() // the state lacks an entry
 	}
