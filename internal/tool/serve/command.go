@@ -226,21 +226,16 @@ func (c *conn) del(args [][]byte)    { c.each(asFound, replica.Delete, args) }
 
 // each asks for an operation of each key.
 func (c *conn) each(f form, kind replica.Kind, keys [][]byte) {
-	if len(c.queries) > 0 {
-		c.flush()
-	}
-	before := len(c.ops)
-	c.ops = slices.Grow(c.ops, len(keys))[:before+len(keys)]
-	ops := c.ops[before:]
+	c.ops = slices.Grow(c.ops, len(keys))
+	ops := c.ops[len(c.ops):][:len(keys)] // where ask puts them
 	for i := c.numbers(kind, keys, ops); i < len(keys); i++ {
 		key, ok := c.own(keys[i])
 		if !ok {
-			c.ops = c.ops[:before]
 			return
 		}
 		ops[i] = replica.Op{Kind: kind, Key: key}
 	}
-	c.replies = append(c.replies, reply{form: f, n: len(keys)})
+	c.ask(f, ops...)
 }
 
 // numbers makes operations of keys by all cores, if that pays off. It returns how many: all, or none also if one of the
