@@ -175,8 +175,9 @@ func main() {
 		return
 	}
 	var batches []batch
-	for bytes := 0; bytes < 16<<20; bytes += len(batches[len(batches)-1].commands) {
-		batches = append(batches, newBatch())
+	for bytes := 0; bytes < 16<<20; {
+		b := newBatch()
+		batches, bytes = append(batches, b), bytes+len(b.commands)+len(b.answers)
 	}
 	var done atomic.Int64
 	var ended atomic.Bool
