@@ -1,18 +1,23 @@
 package serve_test
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/test/stress"
 )
@@ -96,7 +101,7 @@ func (l *links) carry(c net.Conn, back, to string, server bool) {
 			return
 		}
 		from = is.Name
-		if (*l.rule.Load())(from, to).broken {
+		if !l.pass(time.Now(), from, to) {
 			return
 		}
 		if _, err := d.Write(append(head, text...)); err != nil {
@@ -110,27 +115,56 @@ func (l *links) carry(c net.Conn, back, to string, server bool) {
 	l.copy(d, c, from, to)
 }
 
+// copy carries bytes of a connection one way. Late ones don't hold up those after them, so a long way is not a narrow
+// one.
 func (l *links) copy(into, of net.Conn, from, to string) {
-	buffer := make([]byte, 1<<16)
-	for {
-		n, err := of.Read(buffer)
-		if err != nil {
-			return
-		}
-		if from != "" && to != "" {
-			for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
-				f := (*l.rule.Load())(from, to)
-				if f.broken {
-					return
-				}
-				if !f.silent && time.Since(began) >= f.late {
-					break
-				}
+	type part struct {
+		bytes []byte
+		came  time.Time
+	}
+	parts := make(chan part, 1024)
+	go func() {
+		defer close(parts)
+		buffer := make([]byte, 1<<16)
+		for {
+			n, err := of.Read(buffer)
+			if err != nil {
+				return
 			}
+			parts <- part{slices.Clone(buffer[:n]), time.Now()}
 		}
-		if _, err := into.Write(buffer[:n]); err != nil {
+	}()
+	defer func() {
+		_ = of.Close()
+		for range parts { // the reader ends
+		}
+	}()
+	for p := range parts {
+		if from != "" && to != "" && !l.pass(p.came, from, to) {
 			return
 		}
+		if _, err := into.Write(p.bytes); err != nil {
+			return
+		}
+	}
+}
+
+// pass waits until bytes that came at some time may go on. It returns false if the connection is broken.
+func (l *links) pass(came time.Time, from, to string) bool {
+	const look = 2 * time.Millisecond // for another rule
+	for {
+		f := (*l.rule.Load())(from, to)
+		if f.broken {
+			return false
+		}
+		wait := min(f.late-time.Since(came), look)
+		if f.silent {
+			wait = look
+		}
+		if wait <= 0 {
+			return true
+		}
+		time.Sleep(wait)
 	}
 }
 
@@ -192,4 +226,98 @@ func TestLinks(t *testing.T) {
 	}
 	closed()
 	same(t, all)
+}
+
+// Servers are far apart, 100 ms there and back: the leader stays, writes of many clients share the way, and none is
+// lost. Then one of the others is near the leader. The far one follows nevertheless, so that writes go on at once when
+// the near one is killed.
+func TestFar(t *testing.T) {
+	const way = 50 * time.Millisecond
+	all := servers(t, 3)
+	l := behindProxies(t, all)
+	for _, s := range all {
+		s.start(t)
+	}
+	closed := openBank(t, all)
+	l.set(func(string, string) fate { return fate{late: way} })
+	led := leader(t, all)
+	term := info(t, led, "vkds_term")
+	took := countFor(t, led, 4*time.Second)
+	closed()
+	require.Greater(t, len(took), 4*int(4*time.Second/(2*way)), "what four clients would do one after the other")
+	// An entry waits until the one before it is there and back, and goes there and back itself.
+	took = countFor(t, led, 2*time.Second)
+	require.Less(t, took[len(took)*9/10], 3*2*way-way/2)
+	require.Equal(t, term, info(t, led, "vkds_term"), "another one led")
+
+	others := slices.DeleteFunc(slices.Clone(all), func(s *server) bool { return s == led })
+	near, far := others[0], others[1]
+	l.set(func(from, to string) fate {
+		if from == far.address || to == far.address {
+			return fate{late: way}
+		}
+		return fate{}
+	})
+	countFor(t, led, 3*time.Second)
+	stored := info(t, led, "vkds_log_stored")
+	for began := time.Now(); info(t, far, "vkds_log_applied") < stored; time.Sleep(way) {
+		require.Less(t, time.Since(began), 2*time.Second, "the far one lags")
+	}
+	near.kill()
+	takeover(t, []*server{led, far})
+	require.Equal(t, term, info(t, led, "vkds_term"), "another one led")
+}
+
+// info returns a number that a server says of itself.
+func info(t *testing.T, s *server, name string) (n int) {
+	r := redis.NewClient(&redis.Options{Addr: s.address})
+	defer r.Close()
+	text, err := r.Info(t.Context()).Result()
+	require.NoError(t, err)
+	_, after, found := strings.Cut(text, name+":")
+	require.True(t, found, name)
+	_, err = fmt.Sscan(after, &n)
+	require.NoError(t, err)
+	return n
+}
+
+// countFor has clients count for a while, each at its own key, which must then have the number that it was counted to.
+// It returns how long each step took, in order.
+func countFor(t *testing.T, s *server, span time.Duration) (took []time.Duration) {
+	const clients = 32
+	ctx, stop := context.WithTimeout(t.Context(), span)
+	defer stop()
+	r := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1, PoolSize: clients})
+	defer r.Close()
+	var mu sync.Mutex
+	var g sync.WaitGroup
+	for i := range clients {
+		g.Go(func() {
+			key := fmt.Sprint(1000 + i)
+			first, err := r.IncrBy(t.Context(), key, 0).Result()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var own []time.Duration
+			for n := first; ctx.Err() == nil; {
+				began := time.Now()
+				is, err := r.Incr(t.Context(), key).Result()
+				if n++; err != nil || is != n {
+					t.Errorf("counted to %d, and the server to %d: %v", n, is, err)
+					return
+				}
+				own = append(own, time.Since(began))
+			}
+			if is, err := r.Get(t.Context(), key).Int64(); err != nil || is != first+int64(len(own)) {
+				t.Errorf("%d is there after %d: %v", is, first+int64(len(own)), err)
+			}
+			mu.Lock()
+			took = append(took, own...)
+			mu.Unlock()
+		})
+	}
+	g.Wait()
+	slices.Sort(took)
+	return took
 }

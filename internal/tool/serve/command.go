@@ -125,9 +125,12 @@ func (c *conn) do(args [][]byte) {
 		// A web page's request, whose body may be commands.
 		c.s.o.Log.Warn("a request of HTTP", "from", c.net.RemoteAddr())
 		c.quit = true
+	case x == nil && bytes.EqualFold(args[0], []byte("MULTI")): // what follows would be done, and one by one
+		c.fail("ERR there are no transactions: MULTI ends the connection")
+		c.quit = true
 	case x == nil:
 		c.fail("ERR unknown command '%.64s'", args[0])
-	case x.arity > 0 && len(args) != x.arity || len(args) < -x.arity:
+	case x.arity > 0 && len(args) != x.arity || len(args) < -x.arity || x.first == 0 && len(args) > mostOps:
 		c.fail("ERR wrong number of arguments for '%s' command", strings.ToLower(x.name))
 	case !c.authed && x.name != "AUTH" && x.name != "HELLO" && x.name != "QUIT":
 		c.fail("NOAUTH Authentication required.")
@@ -138,7 +141,7 @@ func (c *conn) do(args [][]byte) {
 		}
 		c.times++
 		c.here = false
-		if len(args) <= mostOps || x.first == 0 { // those without keys may wait for the client
+		if len(args) <= mostOps {
 			x.do(c, args[1:])
 			return
 		}
@@ -155,7 +158,7 @@ func (c *conn) do(args [][]byte) {
 		x.do(c, args[1:])
 		c.flushOps(&r)
 		c.leaveLarge()
-		c.args, c.ops, c.texts, c.keys, c.replies = nil, nil, nil, nil, nil
+		c.ops, c.texts, c.keys, c.replies = nil, nil, nil, nil
 	}
 }
 
@@ -226,21 +229,16 @@ func (c *conn) del(args [][]byte)    { c.each(asFound, replica.Delete, args) }
 
 // each asks for an operation of each key.
 func (c *conn) each(f form, kind replica.Kind, keys [][]byte) {
-	if len(c.queries) > 0 {
-		c.flush()
-	}
-	before := len(c.ops)
-	c.ops = slices.Grow(c.ops, len(keys))[:before+len(keys)]
-	ops := c.ops[before:]
+	c.ops = slices.Grow(c.ops, len(keys))
+	ops := c.ops[len(c.ops):][:len(keys)] // where ask puts them
 	for i := c.numbers(kind, keys, ops); i < len(keys); i++ {
 		key, ok := c.own(keys[i])
 		if !ok {
-			c.ops = c.ops[:before]
 			return
 		}
 		ops[i] = replica.Op{Kind: kind, Key: key}
 	}
-	c.replies = append(c.replies, reply{form: f, n: len(keys)})
+	c.ask(f, ops...)
 }
 
 // numbers makes operations of keys by all cores, if that pays off. It returns how many: all, or none also if one of the
@@ -386,7 +384,7 @@ func add(sign int64) func(*conn, [][]byte) {
 
 func (c *conn) addFloat(args [][]byte) {
 	by, err := strconv.ParseFloat(string(args[1]), 64)
-	if err != nil || math.IsNaN(by) || math.IsInf(by, 0) {
+	if err != nil || math.IsNaN(by) || math.IsInf(by, 0) || bytes.IndexByte(args[1], '_') >= 0 {
 		c.fail("ERR value is not a valid float")
 		return
 	}

@@ -81,7 +81,7 @@ func (c *conn) serve() {
 		if c.send() != nil {
 			return
 		}
-		if err != nil {
+		if c.quit {
 			c.drain()
 		}
 		c.keep(rest)
@@ -202,6 +202,9 @@ func (c *conn) commands(in []byte) (rest []byte, err error) {
 		if len(c.args) > 0 {
 			c.do(c.args)
 		}
+		if len(c.args) > mostOps { // also of one that was refused: its client may not take the answer
+			c.args = nil
+		}
 		if max(len(c.ops), len(c.replies)) >= mostBatch || len(c.queries) >= mostQueries {
 			c.flush()
 		}
@@ -219,6 +222,7 @@ const (
 
 var (
 	errLine     = fmt.Errorf("a line of more than %d bytes", longestLine)
+	errQuotes   = errors.New("a line with unbalanced quotes, or with a backslash beside quotes")
 	errProtocol = errors.New("not a command of Redis's protocol")
 )
 
@@ -259,7 +263,12 @@ func nextLine(in []byte, into [][]byte) (ok bool, args [][]byte, rest []byte, er
 		return false, into, in, errLine
 	}
 	ok, args, _, rest, err = redcon.ReadNextCommand(in, into)
-	return ok, args, rest, err
+	line := in[:len(in)-len(rest)]
+	// Redis and redcon differ in what a backslash between quotes does.
+	if err != nil || bytes.IndexByte(line, '\\') >= 0 && bytes.ContainsAny(line, `"'`) {
+		return false, into, in, errQuotes
+	}
+	return ok, args, rest, nil
 }
 
 // length parses the line at a place: a mark and a length. after is where the next line begins; 0: the line's end has

@@ -182,7 +182,8 @@ func TestCommands(t *testing.T) {
 		"SET 1 1 EX x", "SET 1 1 NX XX", "SET 1 1 KEEPTTL EX 5", "SET 1 1 FOO", "MSET 1 2 3", "MGET 1 b", "INCRBY 1 x",
 		"INCRBYFLOAT 1 1.5", "DECRBY 1 -9223372036854775808", "SCAN x", "SCAN 0 COUNT 0", "SCAN 0 COUNT", "VK.RANGE 1",
 		"VK.RANGE 1 2 LIMIT 0", "VK.RANGE 1 2 3", "VK.COUNT a b", "VK.TOP 0", "VK.TOP 1 MOST", "VK.SNAPSHOT ../x",
-		"HELLO 4", "GET +1", "SET 1 +1", "INCRBY 1 +1", "EXPIRE 1 +1", "SCAN 0 COUNT +1",
+		"HELLO 4", "CLIENT SETNAME a\x01", "HELLO 2 SETNAME " + strings.Repeat("x", mostName+1),
+		"GET +1", "SET 1 +1", "INCRBY 1 +1", "EXPIRE 1 +1", "SCAN 0 COUNT +1",
 		"CLIENT KILL", "SELECT 1", "EXPIRE 1 x", "EXPIRE 1 9223372036854775807", "GET " + strings.Repeat("9", 100)} {
 		got := c.pipeline(bad, "PING")
 		require.True(t, strings.HasPrefix(got[0], "-"), "%s: %s", bad, got[0])
@@ -339,6 +340,7 @@ func TestTexts(t *testing.T) {
 	c := dial(t, address)
 	says(t, c, [2]string{"SET user:17 5", "OK"}, [2]string{"INCRBY user:17 3", ":8"}, [2]string{"GET user:17", "8"},
 		[2]string{"INCRBYFLOAT user:17 0.5", "8.5"},
+		[2]string{"INCRBYFLOAT user:17 1_0", "-ERR value is not a valid float"},
 		[2]string{"INCR user:17", "-ERR value is not an integer or out of range"},
 		[2]string{"SET user:17 anna GET", "8.5"}, [2]string{"INCRBYFLOAT user:17 1", "-ERR value is not a valid float"},
 		[2]string{"SET user:17 bob NX", "nil"}, [2]string{"MGET user:17 user:18", "[anna nil]"},
@@ -733,6 +735,44 @@ func TestHTTP(t *testing.T) {
 	require.Zero(t, s.node.Status().Keys)
 }
 
+// Nothing is done of what follows MULTI: a client that was refused believes so.
+func TestTransaction(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	c := dial(t, address)
+	_, err := c.conn.Write([]byte("SET 1 1\r\nmulti\r\nSET 2 2\r\nEXEC\r\n"))
+	require.NoError(t, err)
+	all, err := io.ReadAll(c.conn)
+	require.NoError(t, err)
+	require.Equal(t, "+OK\r\n-ERR there are no transactions: MULTI ends the connection\r\n", string(all))
+	require.EqualValues(t, 1, s.node.Status().Keys)
+}
+
+// A line is read as Redis reads it, or refused.
+func TestLines(t *testing.T) {
+	s, _ := started(t, replica.Options{Types: texts}, Options{})
+	for line, want := range map[string]string{
+		"SET a b\\n\n": "SET|a|b\\n", "  SET  \"a b\" 'c d' \"\"\r\n": "SET|a b|c d|", "GET a\n": "GET|a",
+		"SET a \"\\x41\"\n": "", "SET a '\\n'\n": "", "GET 'a\n": "", "GET \"a\"b\n": "",
+	} {
+		ok, args, rest, err := next([]byte(line+"x"), nil)
+		if want == "" {
+			require.ErrorIs(t, err, errQuotes, line)
+			continue
+		}
+		require.True(t, ok && err == nil, line)
+		require.Equal(t, "x", string(rest))
+		require.Equal(t, want, string(bytes.Join(args, []byte("|"))))
+	}
+	ours, theirs := net.Pipe()
+	go (&conn{s: s, net: theirs, opened: time.Now(), in: make([]byte, 0, smallBuffer), authed: true}).serve()
+	go func() { _, _ = ours.Write([]byte("GET \"a\n")) }()
+	answer := make([]byte, 100)
+	n, err := ours.Read(answer)
+	require.NoError(t, err)
+	require.Equal(t, "-ERR Protocol error: "+errQuotes.Error()+"\r\n", string(answer[:n]))
+	require.NoError(t, ours.Close())
+}
+
 // A connection gives up the memory of large commands, and doesn't gather replies without end.
 func TestMemory(t *testing.T) {
 	s, _ := started(t, replica.Options{}, Options{})
@@ -767,6 +807,20 @@ func TestMemory(t *testing.T) {
 	c.flush()
 	c.keep(rest)
 	require.Nil(t, c.texts)
+
+	// What is asked about the server grows neither: answers are sent while they are written, and no command without
+	// keys has more arguments than a small one.
+	for n, refused := range map[int]bool{mostOps: false, mostOps + 1: true} {
+		c = &conn{s: s, net: theirs, opened: time.Now(), authed: true}
+		c.in = redcon.AppendBulkString(redcon.AppendBulkString(redcon.AppendArray(nil, n), "COMMAND"), "INFO")
+		for range n - 2 {
+			c.in = redcon.AppendBulkString(c.in, "GET")
+		}
+		_, err = c.commands(c.in)
+		require.NoError(t, err)
+		require.Less(t, cap(c.out), 2*mostOut)
+		require.Equal(t, refused, len(c.replies) > 0 && c.args == nil, n)
+	}
 }
 
 // A command may come in parts of any size. Its end counts: who sends it byte by byte has no more time for it.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -102,6 +103,9 @@ func (c *conn) hello(args [][]byte) {
 			}
 			args = args[3:]
 		case option == "SETNAME" && len(args) > 1:
+			if !c.mayBeNamed(args[1]) {
+				return
+			}
 			name, args = string(args[1]), args[2:]
 		default:
 			c.fail("ERR Syntax error in HELLO option '%.64s'", args[0])
@@ -126,6 +130,18 @@ func (c *conn) hello(args [][]byte) {
 	c.out = redcon.AppendInt(c.out, c.id)
 	c.strings("mode", c.s.mode(), "role", c.s.role(), "modules")
 	c.out = redcon.AppendArray(c.out, 0)
+}
+
+// mostName is the number of bytes of a connection's name, which it keeps.
+const mostName = 1 << 10
+
+// mayBeNamed reports whether a connection may have a name. If not, it answers with an error.
+func (c *conn) mayBeNamed(name []byte) bool {
+	if len(name) > mostName || bytes.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' }) {
+		c.fail("ERR a client's name has no spaces, no special characters and at most %d bytes", mostName)
+		return false
+	}
+	return true
 }
 
 // redisVersion is the version of Redis whose commands are meant: clients ask before they use what is newer.
@@ -163,8 +179,10 @@ func (c *conn) client(args [][]byte) {
 		c.flush()
 		c.out = redcon.AppendBulkString(c.out, c.name)
 	case sub == "SETNAME" && len(args) == 2:
-		c.ok()
-		c.name = string(args[1])
+		if c.mayBeNamed(args[1]) {
+			c.ok()
+			c.name = string(args[1])
+		}
 	case sub == "SETINFO" && len(args) == 3:
 		c.ok()
 	default:
@@ -194,6 +212,7 @@ func (c *conn) command(args [][]byte) {
 			} else {
 				c.null()
 			}
+			c.sendLarge()
 		}
 	case "DOCS":
 		c.mapOf(0)

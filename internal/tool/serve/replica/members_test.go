@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -287,7 +288,44 @@ func transport(t *testing.T) messages {
 	x, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Second, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = x.Close() })
-	return messages{x}
+	return messages{NetworkTransport: x}
+}
+
+// A message that the library has filled goes on with what follows in the log, up to bounds of entries and of bytes, and
+// only if the log can't have been cut meanwhile.
+func TestFill(t *testing.T) {
+	l, err := openLog(filepath.Join(t.TempDir(), "log.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	const small, all = 2 * mostSent, 2*mostSent + 100
+	var entries []*raft.Log
+	for i := uint64(1); i <= all; i++ {
+		entries = append(entries, &raft.Log{Index: i, Term: 7, Data: make([]byte, 1+i/small<<20)})
+	}
+	for part := range slices.Chunk(entries, mostSent) {
+		require.NoError(t, l.StoreLogs(part))
+	}
+	for _, x := range []struct {
+		first, has   int
+		term         uint64
+		stored, sent int
+	}{{1, mostLoaded, 7, 7, mostSent}, {1, mostLoaded - 1, 7, 7, mostLoaded - 1}, {1, mostLoaded, 7, 8, mostLoaded},
+		{small - mostLoaded - 9, mostLoaded, 7, 7, mostLoaded + 9 + 7}, // and seven of 1 MiB and a byte
+		{small - mostLoaded, mostLoaded, 7, 7, mostLoaded + 7},
+	} {
+		require.NoError(t, l.SetUint64(termKey, uint64(x.stored)))
+		args := &raft.AppendEntriesRequest{Term: x.term, Entries: slices.Clone(entries[x.first-1 : x.first-1+x.has])}
+		messages{log: l}.fill(args)
+		require.Len(t, args.Entries, x.sent)
+		for i, e := range args.Entries {
+			require.EqualValues(t, x.first+i, e.Index)
+			require.Len(t, e.Data, len(entries[e.Index-1].Data))
+		}
+	}
+	require.NoError(t, l.DeleteRange(small-1, all))
+	args := &raft.AppendEntriesRequest{Term: 7, Entries: slices.Clone(entries[small-2-mostLoaded : small-2])}
+	messages{log: l}.fill(args)
+	require.Len(t, args.Entries, mostLoaded, "nothing follows")
 }
 
 // A message has entries up to a bound of bytes, but at least one, and the library learns which were sent.

@@ -154,9 +154,10 @@ type Node struct {
 
 	writes  chan *write
 	stored  chan stage
-	closing chan struct{} // Close has begun
-	ended   chan struct{} // Close has ended
-	failed  chan struct{} // err is set
+	storing atomic.Pointer[chan struct{}] // closed when the entry under way is stored; nil: none is
+	closing chan struct{}                 // Close has begun
+	ended   chan struct{}                 // Close has ended
+	failed  chan struct{}                 // err is set
 	compact chan struct{}
 	once    sync.Once
 	err     error
@@ -363,7 +364,7 @@ func (n *Node) transport(ctx context.Context, output hclog.Logger) (raft.Transpo
 	// One message at a time to each member: the library's pipeline sends one that lacks entries only MaxAppendEntries
 	// of them each 50 to 100 ms, and may never end if its answers come after this member has stopped leading.
 	t := messages{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: b, MaxPool: 3,
-		MaxRPCsInFlight: 1, Timeout: 10 * time.Second, Logger: output, MsgpackUseNewTimeFormat: true})}
+		MaxRPCsInFlight: 1, Timeout: 10 * time.Second, Logger: output, MsgpackUseNewTimeFormat: true}), n.log}
 	n.close = t.Close
 	if known.own.Rejoin {
 		if err := n.rejoin(ctx, b); err != nil {
@@ -384,7 +385,7 @@ func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
 	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
 	// Before Compact says how many: if this member gets a snapshot from another one, nobody lacks what was before it.
 	c.TrailingLogs = max(1, n.o.trailing)
-	c.MaxAppendEntries = 32              // the library has so many in memory, whatever their length
+	c.MaxAppendEntries = mostLoaded
 	c.SnapshotThreshold = math.MaxUint64 // the Node says when
 	if !n.several() {                    // nobody else to wait for
 		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond,
@@ -420,6 +421,7 @@ type machine struct {
 
 // Apply applies an entry that a majority has stored. It returns []Answer, or an error.
 func (m *machine) Apply(entry *raft.Log) any {
+	m.endStoring()
 	if m.Err() != nil {
 		return m.Err() // the state lacks an entry
 	}

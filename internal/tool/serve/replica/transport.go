@@ -99,22 +99,56 @@ func (b *between) Dial(member raft.ServerAddress, timeout time.Duration) (net.Co
 	return &connection{c, b.members}, nil
 }
 
-// mostMessage is the number of bytes of entries from which on the next ones are in another message to a member. It must
-// come in the time for an answer.
-const mostMessage = 8 << 20
+const (
+	// mostMessage is the number of bytes of entries from which on the next ones are in another message to a member. It
+	// must come in the time for an answer.
+	mostMessage = 8 << 20
+	// mostSent is the number of entries of a message. With only mostLoaded, a member that is far away would get fewer
+	// than others store, and lag more and more.
+	mostSent = 1 << 10
+	// mostLoaded is how many entries the library has in memory for a message, whatever their length.
+	mostLoaded = 32
+)
 
 // messages carries the messages of the library, which knows no bound of their bytes.
-type messages struct{ *raft.NetworkTransport }
+type messages struct {
+	*raft.NetworkTransport
+	log *log
+}
 
-// AppendEntries sends the first entries that a message may have. The library goes on after the last one that was sent.
+// AppendEntries sends as many entries as a message may have. The library goes on after the last one that was sent.
 func (m messages) AppendEntries(id raft.ServerID, to raft.ServerAddress, args *raft.AppendEntriesRequest,
 	resp *raft.AppendEntriesResponse) error {
+	m.fill(args)
+	return m.NetworkTransport.AppendEntries(id, to, args, resp)
+}
+
+// fill takes entries out of a message that has too many bytes, or adds those that follow in the log if the library has
+// reached its bound. The log of a leader only grows, and this member doesn't cut it before it has stored a later term.
+// So if the term is still that of the message after the entries were read, they belong together.
+func (m messages) fill(args *raft.AppendEntriesRequest) {
 	bytes := 0
 	for i, entry := range args.Entries {
 		if bytes += len(entry.Data); bytes > mostMessage && i > 0 {
 			args.Entries = args.Entries[:i]
-			break
+			return
 		}
 	}
-	return m.NetworkTransport.AppendEntries(id, to, args, resp)
+	if len(args.Entries) < mostLoaded {
+		return
+	}
+	all := args.Entries
+	for len(all) < mostSent {
+		next := new(raft.Log)
+		if m.log.GetLog(all[len(all)-1].Index+1, next) != nil { // most likely there is none
+			break
+		}
+		if bytes += len(next.Data); bytes > mostMessage {
+			break
+		}
+		all = append(all, next)
+	}
+	if term, err := m.log.number(termKey); err == nil && term == args.Term {
+		args.Entries = all
+	}
 }

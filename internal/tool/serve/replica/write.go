@@ -63,8 +63,9 @@ func (n *Node) Write(ops []Op, texts [][]byte) ([]Answer, error) {
 	}
 }
 
-// gather puts the writes of all callers that wait into one entry. While two entries are being stored or applied, the
-// next gathers.
+// gather puts the writes of all callers that wait into one entry. While one entry is being stored and the one before is
+// being applied, the next gathers. It is not begun earlier: members get one message at a time, so it would only wait,
+// with few writes, and the later ones would wait for a third entry.
 func (n *Node) gather() {
 	defer close(n.stored)
 	for {
@@ -100,8 +101,18 @@ func (n *Node) gather() {
 			w.body = nil
 		}
 		s.started = time.Now()
+		done := make(chan struct{})
+		n.storing.Store(&done)
 		s.future = n.raft.Apply(entry, 0)
 		n.stored <- s
+		<-done
+	}
+}
+
+// endStoring notes that a majority has stored the entry under way, or that the library has given it up.
+func (n *Node) endStoring() {
+	if done := n.storing.Swap(nil); done != nil {
+		close(*done)
 	}
 }
 
@@ -141,6 +152,9 @@ func (n *Node) refuse() {
 func (n *Node) answer() {
 	for s := range n.stored {
 		answers, err := n.outcome(s.future)
+		if err != nil {
+			n.endStoring()
+		}
 		if err == nil && n.o.OnEntry != nil {
 			n.o.OnEntry(s.ops, time.Since(s.started))
 		}
@@ -184,7 +198,7 @@ func (n *Node) ticks() {
 		case <-n.closing:
 			return
 		case <-t.C:
-			if n.o.Stale > 0 && n.Age() > n.o.Stale/4 && n.leads() != 0 {
+			if n.o.Stale > 0 && n.Age() > n.o.Stale/4 && n.storing.Load() == nil && n.leads() != 0 {
 				_, _ = n.Write(nil, nil) // the next tick comes anyway
 			}
 			for n.expired() && n.leads() != 0 {
