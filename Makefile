@@ -239,7 +239,7 @@ test-chaos: chaos-kernels
 #   stress-often-WIDTH    what threads and chance have a part in, STRESS times
 #   stress-threads-WIDTH  the same, half as often, with more threads of the driver than there are cores: 4, and 16
 #   stress-chaos-WIDTH    concurrent kernels, in the long forms of their tests, once, with random delays
-#   stress-gpu            the same, and what threads and chance have a part in, on this machine's GPU; not in "make stress"
+#   stress-gpu            what often and chaos run, on this machine's GPU; not in "make stress"
 #   stress-radv           each kernel by AMD's compiler at each subgroup size of a GPU that has two
 #   stress-serve          servers that are killed, paused, cut off and loaded (docs/serve.md), for 20 minutes
 # What one driver finds as well as another is left out as it is in "make test".

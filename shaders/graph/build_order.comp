@@ -31,9 +31,9 @@ void store_arc(uint arc, uvec2 key, uint value) {
     plain_store_at(values, arc, value);
 }
 
-// All lanes have read their arcs before any lane writes one. The votes before it keep the lanes together: a control
-// barrier would say so, but lavapipe takes one of the subgroup for one of the workgroup, whose subgroups call this at
-// different counts.
+// All lanes have read their arcs before any lane writes one. The votes before it keep the lanes together. A control
+// barrier of the subgroup would say so, but with one lavapipe's builds are wrong, perhaps because it waits for the
+// whole workgroup, whose subgroups call this different numbers of times.
 void all_have_read() { memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease); }
 
 // Orders the arcs from `first` on, whose buckets begin at `begin`. Collective over the subgroup.
